@@ -19,10 +19,11 @@ pub fn check(bytes: &[u8]) {
     let Ok(body) = serde_json::from_str::<Value>(&text) else { return };
     read(&Reply { structured: Some(body.clone()), ..Reply::default() }, schema);
     for provider in PROVIDERS {
-        match provider.remote.map(|remote| (remote.read)(&body)) {
-            Some(Ok(reply)) => read(&reply, schema),
-            Some(Err(error)) => assert!(!error.to_string().is_empty(), "refused without a reason"),
-            None => {}
+        for reply in provider.remote.into_iter().flat_map(|remote| remote.read(&body)) {
+            match reply {
+                Ok(reply) => read(&reply, schema),
+                Err(error) => assert!(!error.to_string().is_empty(), "refused without a reason"),
+            }
         }
     }
 }

@@ -5,8 +5,8 @@ use karat::judge::audit::{LEVELS, decision, question};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::JudgeName;
-use karat_core::judgement::{AuditDecision, Decision, Judgement};
-use karat_core::panel;
+use karat_core::judgement::{AuditDecision, Classification, Decision, Expressed, Judgement};
+use karat_core::panel::{self, AuditVote, AuditVotes};
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::Trial;
 use karat_llm::answer;
@@ -30,10 +30,11 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(checked, Some(taken.as_ref().map(drop).map_err(ToString::to_string)));
     if let Ok(audit) = taken {
         follows(&audit, &case, &trial);
-        let alone = panel::settle_audits(&[&audit, &audit]);
-        assert_eq!(alone.map(|consensus| consensus.decision), Some(audit.clone()));
-        let (case, tool) = (trial.case, trial.tool);
         let judge = JudgeName::new("j");
+        let vote = AuditVote { judge: &judge, decision: &audit };
+        let alone = panel::merge_audits(&AuditVotes { audits: vec![vote, vote], ..AuditVotes::default() });
+        assert_eq!(alone.map(|merged| merged.decision), Some(audit.clone()));
+        let (case, tool) = (trial.case, trial.tool);
         judgements_survive(&[Judgement {
             case,
             tool,
@@ -51,14 +52,16 @@ fn follows(audit: &AuditDecision, case: &Case, trial: &Trial) {
         true => assert!(audit.findings.iter().all(|found| found.finding.is_claim())),
         false => assert_eq!(names, trial.findings.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>()),
     }
-    assert!(audit.confidence_expressed.is_none_or(|share| (0.0..=1.0).contains(&share)));
+    assert!(audit.confidence_expressed.and_then(Expressed::value).is_none_or(|share| (0.0..=1.0).contains(&share)));
     assert_eq!(audit.target.is_some(), case.verdict == Verdict::Vulnerable);
     let Some(target) = &audit.target else { return };
+    let found = target.found == Some(true);
     for score in [target.rcir, target.ava, target.fsv] {
-        assert!(score.map_or(!target.found, |score| target.found && LEVELS.contains(&score)));
+        assert!(score.map_or(!found, |score| found && LEVELS.contains(&score)));
     }
     let named = target.finding.as_ref().and_then(|id| audit.findings.iter().find(|found| found.finding == *id));
-    assert_eq!(named.is_some_and(|found| found.classification.is_about_target()), target.found);
+    let class = named.and_then(|named| named.classification);
+    assert_eq!(class.is_some_and(Classification::is_about_target), found);
 }
 
 fn scene(choice: u8) -> (Case, Trial) {

@@ -1,13 +1,15 @@
 //! Golden records with their template and a document.
 
 use karat_core::assessment::record::{GoldenPart, GoldenRecord, Requirement};
+use karat_documents::DocumentError;
 use karat_documents::assess::lint::lint;
-use karat_documents::assess::{Bundle, discover, load};
-use karat_documents::ingest::{IngestLimits, ingest};
+use karat_documents::assess::{Bundle, DocumentSource, IngestedBefore, discover, load};
+use karat_documents::ingest::{Document, IngestLimits, ingest};
 use karat_format::diagnostic::Diagnostic;
 use karat_format::diagnostic_render::render;
 use karat_format::golden_record::{AssumptionsV0_4, GoldenRecordV0_4, PartV0_4, RecordVersion, RequirementV0_4};
 use karat_format::ordered_map::OrderedMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The files of a bundle, named by letters from `a` on, and what is in those that an input does not give.
@@ -95,9 +97,22 @@ fn written(record: &GoldenRecord) -> GoldenRecordV0_4 {
     }
 }
 
+/// Reads documents within limits.
+struct Limited(IngestLimits);
+
+impl DocumentSource for Limited {
+    fn read(&mut self, _: &str, name: &str, bytes: &[u8]) -> Result<Document, DocumentError> {
+        ingest(name, bytes, &self.0)
+    }
+
+    fn ingested_before(&mut self, _: &str, _: &BTreeSet<&str>) -> Vec<IngestedBefore> {
+        Vec::new()
+    }
+}
+
 fn loaded(folder: &Path) -> Result<Bundle, Vec<Diagnostic>> {
     let places = discover(&[folder.display().to_string()], false).map_err(|faults| faults.0)?;
     let limits = IngestLimits { sections: 2_000, seconds: 8, ..IngestLimits::default() };
     let Some(place) = places.first() else { panic!("the record is not found") };
-    load(place, &mut |name, bytes| ingest(name, bytes, &limits))
+    load(place, &mut Limited(limits))
 }

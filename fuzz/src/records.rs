@@ -73,7 +73,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
         {
             let findings = trial.line.map_or(0, |line| trials[line].findings.len());
             if profile.method != Method::Recorded {
-                trial.result.assert_conserved(findings, suite.cases[case].required().count());
+                trial.result.assert_conserved(findings, suite.cases[case].compared_goldens(profile.method).len());
             }
         }
         for estimate in scorecard.tools.iter().flat_map(|t| t.metrics.iter().chain(&t.micro)).map(|(_, e)| e) {
@@ -120,6 +120,7 @@ fn drawn_report(
         keep_cases: true,
         notes: &[],
         isolation: &std::collections::BTreeMap::new(),
+        recorded: &std::collections::BTreeMap::new(),
         asked: &[],
         spent: &std::collections::BTreeMap::new(),
     };

@@ -7,7 +7,6 @@ use karat::comparison::{PairBy, Request, Side, compare};
 use karat::failure::Failure;
 use karat::judge::agree::{agree, draw, from_csv};
 use karat::ranking;
-use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::finding::Finding;
 use karat_format::baseline::BaselineV1;
@@ -67,7 +66,7 @@ fn against_itself(sides: &[Side]) {
     let pairs: Vec<(&Side, &Side)> =
         sides.iter().take(2).flat_map(|a| sides.iter().take(3).map(move |b| (a, b))).collect();
     for pair_by in [PairBy::SameSuite, PairBy::SameGoldens, PairBy::Twisted] {
-        let request = Request { metrics: &[], cluster: &ClusterBy::default(), rules, pair_by };
+        let request = Request { rules, pair_by, ..Request::default() };
         if let Err(failure) = compare(&pairs, &request) {
             assert!(!failure.text().is_empty(), "refused without a reason");
         }

@@ -30,7 +30,8 @@ pub(crate) use label::{
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
 pub(crate) use shipped::{
-    CompletionArgs, DoctorArgs, MachineArgs, ManArgs, MetricsCommand, ProfileCommand, ToolsCommand, TryArgs,
+    CompletionArgs, DoctorArgs, MachineArgs, ManArgs, MetricsCommand, ModelsCommand, ProfileCommand, ToolsCommand,
+    TryArgs,
 };
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use store_place::{StorePlace, check_store_variable, require_answer, within_folder};
@@ -207,7 +208,7 @@ Examples:
   karat run my-suite --tool bandit --tool patterns      a scanner and the built-in baseline
   karat run my-suite --tool ./my-reviewer.toml -j 4     your own tool, four trials at a time
   karat run my-suite --tool claude-code --model NAME    an agent, with the model you choose
-  karat run my-suite --tool llm:openai/gpt-4.1          a language model with the built-in prompts
+  karat run my-suite --tool llm:openai/gpt-6-luna       a language model with the built-in prompts
   karat run my-suite --only 'py-*' --trials 5           some cases, five trials each
   karat run my-suite --allow x:network,env=X_TOKEN      grant a tool of the suite network access and a variable
   karat run my-suite --dry-run                          print the plan and stop
@@ -302,6 +303,7 @@ Examples:
 
   karat score latest --set threshold=0.5         rescore a stored run by other rules
   karat score latest --count-untouched           count findings on lines the change did not touch as false
+  karat score my-suite --run latest              score its trials with the goldens as they are now
 
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
@@ -347,9 +349,10 @@ them side by side. Without -o, the SVG goes to standard output.")]
     Plot(PlotArgs),
     /// Explain the score of one case.
     ///
-    /// Each golden with its candidates, which judge decided, and why.
+    /// What counts most first, on one screen: missed goldens, false alarms, then what was found, who decided, and why.
+    /// -v shows everything.
     #[command(
-        after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"
+        after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest -v\n  karat explain audit_rights --run latest"
     )]
     Explain(ExplainArgs),
     /// Convert another program's output.
@@ -400,6 +403,7 @@ Exit code 5: a model gave no answers; the report shows why.")]
 Examples:
   karat key submission.jsonl
   karat key submission.jsonl --v3 --source my-suite
+  karat key --write scan.json second-scan.json
   karat key --sarif scan.sarif -o keyed.sarif")]
     Key(KeyArgs),
     /// Convert a trusted scan to expectations.
@@ -492,6 +496,11 @@ Documents are sorted by score, then by name, both descending; the rank column is
     /// Also prints their manifests.
     #[command(subcommand)]
     Tools(ToolsCommand),
+    /// List language models and prices.
+    ///
+    /// What they cost, what they refuse, and which are retired.
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Check what works on this machine.
     ///
     /// Sandbox, store, keys, tools, fonts, mirrors and terminal, with what to do about each that is missing. Keys are never printed.

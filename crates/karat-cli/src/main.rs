@@ -74,6 +74,7 @@ fn run(arguments: Arguments) -> Result<Exit> {
         Command::Trec(args) => commands::assess::trec(&args),
         Command::Metrics(args) => commands::shipped::metrics(&args),
         Command::Profile(args) => commands::shipped::profile(&args),
+        Command::Models(args) => commands::models::run(&args),
         Command::Tools(args) => commands::tools::run(&args, arguments.threads),
         Command::Doctor(args) => commands::machine::run(&args, arguments.threads),
         Command::Schema { name, json } => commands::shipped::schema(name.as_deref(), json),

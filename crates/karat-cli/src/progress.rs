@@ -1,8 +1,9 @@
 //! Progress of runs, judges and assessments: a bar on a terminal, periodic lines elsewhere. Replay uses the same reporter.
 
+use crate::commands::models::note_old_table;
 use crate::exit::Result;
 use crate::signals::cancel_on_signals;
-use crate::terminal::{most_shown, note_problem, notes, print_always, print_stderr, verbosity};
+use crate::terminal::{draw_diagnostics, most_shown, note_problem, notes, print_always, print_stderr, verbosity};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use karat::assess::{AssessObserver, AssessmentWork, DocumentsLoaded};
 use karat::judge::run::JudgeObserver;
@@ -13,11 +14,12 @@ use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_documents::assess::AssessEvent;
 use karat_format::diagnostic::harmless;
-use karat_format::run::PlanV1;
+use karat_format::run::{PlanV1, PlannedToolV1};
 use karat_io::cancel::Cancel;
+use karat_llm::engine::Retry;
 use karat_store::CopyProgress;
 use karat_store::event::{Ending, RunEvent};
-use karat_store::record::TrialRecord;
+use karat_store::record::{TrialKey, TrialRecord};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -75,6 +77,18 @@ impl Meter {
             _ if self.quiet => {}
             Some(bar) => bar.suspend(|| print_stderr(text)),
             None => print_stderr(text),
+        }
+    }
+
+    /// Says at once why something is tried again, the first few times.
+    fn say_retry(&self, what: &str, retry: &Retry, before: &mut usize) {
+        *before += 1;
+        let Retry { why, wait, next, most } = retry;
+        if *before <= most_shown(MOST_RETRIES) {
+            self.say(&harmless(&format!("  {what}: {why}, try {next} of {most} in {}", span(*wait))));
+        }
+        if *before == most_shown(MOST_RETRIES) {
+            self.say("  further retries are printed only with -v");
         }
     }
 
@@ -159,20 +173,6 @@ impl Progress {
         }
     }
 
-    fn print_retry(&mut self, record: &TrialRecord, wait: Duration) {
-        self.retries += 1;
-        if self.retries > most_shown(MOST_RETRIES) {
-            return;
-        }
-        let (tool, case, number) = (&record.trial.tool, &record.trial.case, record.trial.number);
-        let why = record.detail.reason.as_deref().unwrap_or("an outage");
-        let text = format!("  {tool} on {case}, trial {number}: {why}; retrying in {}", span(wait));
-        self.meter.say(&harmless(&text));
-        if self.retries == most_shown(MOST_RETRIES) {
-            self.meter.say("  further retries are printed only with -v");
-        }
-    }
-
     fn ended(&mut self, ending: &Ending) {
         self.meter.clear();
         let outcomes: Vec<String> = Outcome::ALL
@@ -196,6 +196,7 @@ impl Progress {
                 self.began = Instant::now();
                 self.meter.last_line = self.began;
                 self.meter.say(&headline(plan, *done));
+                recordings_line(plan).iter().for_each(|line| self.meter.say(line));
                 self.meter.show_bar(done + left, "  {wide_bar:.cyan/dim} {pos}/{len} trials · {elapsed}{msg}");
                 if let Some(bar) = &self.meter.bar {
                     bar.set_position(*done as u64);
@@ -208,7 +209,9 @@ impl Progress {
                 let word = if facts.isolation_kind.is_none() { "" } else { "isolation " };
                 self.meter.say(&harmless(&format!("  {tool} ·{version} {word}{}", facts.isolation)));
             }
-            RunEvent::Retrying { trial, wait } => self.print_retry(trial, *wait),
+            RunEvent::Retrying { trial: TrialKey { tool, case, number }, retry } => {
+                self.meter.say_retry(&format!("{tool} on {case}, trial {number}"), retry, &mut self.retries);
+            }
             RunEvent::TrialsDone(records) => self.trials_done(records),
             RunEvent::Ended(ending) => self.ended(ending),
         }
@@ -227,6 +230,13 @@ fn headline(plan: &PlanV1, done: usize) -> String {
         count(all, "trial"),
     );
     harmless(&text).into_owned()
+}
+
+/// The tools that are not run, but repeated from a recording.
+fn recordings_line(plan: &PlanV1) -> Option<String> {
+    let recorded = |tool: &PlannedToolV1| Some(format!("{} · {}", tool.name, tool.recording()?.words()));
+    let all: Vec<String> = plan.tools.iter().filter_map(recorded).collect();
+    (!all.is_empty()).then(|| harmless(&format!("  not run: {}", all.join(", "))).into_owned())
 }
 
 fn span(time: Duration) -> String {
@@ -335,6 +345,7 @@ impl JudgeProgress {
 
 impl JudgeObserver for JudgeProgress {
     fn start(&mut self, judge: &JudgeName) -> Result<Cancel> {
+        note_old_table();
         self.start_model(judge.as_str());
         cancel_on_signals()
     }
@@ -355,16 +366,7 @@ impl JudgeObserver for JudgeProgress {
                 let line = format!("  {message}");
                 self.meter.update(self.answered + self.failed, message, &line);
             }
-            JudgeEvent::Retrying { wait, why } => {
-                self.retries += 1;
-                if self.retries <= most_shown(MOST_RETRIES) {
-                    let text = format!("  {}: {why}; retrying in {}", self.model, span(*wait));
-                    self.meter.say(&harmless(&text));
-                }
-                if self.retries == most_shown(MOST_RETRIES) {
-                    self.meter.say("  further retries are printed only with -v");
-                }
-            }
+            JudgeEvent::Retrying(retry) => self.meter.say_retry(&self.model, retry, &mut self.retries),
         }
     }
 
@@ -385,6 +387,9 @@ impl AssessObserver for JudgeProgress {
             print_stderr(&format!("session {session}: {old} from the cache, {new} read and cached"));
         }
         notes(&loaded.notes);
+        if !loaded.problems.is_empty() {
+            print_always(draw_diagnostics(&loaded.problems, &std::io::stderr()).trim_end());
+        }
     }
 
     fn cancel(&mut self) -> Result<Cancel> {
@@ -408,13 +413,13 @@ impl AssessObserver for JudgeProgress {
         let (model, event) = match event {
             AssessEvent::Round { model, questions } => (model, JudgeEvent::Round(*questions)),
             AssessEvent::Settled { model, failure, .. } => (model, JudgeEvent::Settled { answered: failure.is_none() }),
-            AssessEvent::Retrying { model, wait, why } => (model, JudgeEvent::Retrying { wait: *wait, why }),
+            AssessEvent::Retrying { model, retry } => (model, JudgeEvent::Retrying(retry)),
             AssessEvent::ModelFailed { model, why } => {
                 self.end();
                 return print_always(&harmless(&format!("  {model} is unavailable: {why}")));
             }
             AssessEvent::Searched { requirements, .. } => return self.search_progress(*requirements),
-            AssessEvent::Read { .. } | AssessEvent::Assessed { .. } => return,
+            AssessEvent::Read { .. } | AssessEvent::SearchModelUsed { .. } | AssessEvent::Assessed { .. } => return,
         };
         if self.model != harmless(model) {
             self.start_model(model);

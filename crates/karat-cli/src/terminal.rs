@@ -116,7 +116,7 @@ pub(crate) fn notes(all: &[String]) {
 }
 
 pub(crate) fn look() -> TerminalStyle {
-    TerminalStyle { width: width(), colour: colour(&std::io::stdout()), verbosity: verbosity() }
+    TerminalStyle { width: width(), height: height(), colour: colour(&std::io::stdout()), verbosity: verbosity() }
 }
 
 pub(crate) fn draw_table(rows: &[Vec<Cell>]) -> String {
@@ -147,6 +147,12 @@ fn colour(stream: &(impl RawStream + IsTerminal)) -> bool {
 /// The width of tables and messages.
 fn width() -> usize {
     screen_width().clamp(60, 400)
+}
+
+/// The lines of a screen: the terminal's, less those of the commands before and after; 40 without a terminal.
+fn height() -> usize {
+    let terminal = terminal_size::terminal_size().filter(|_| std::io::stdout().is_terminal());
+    terminal.map_or(40, |(_, height)| usize::from(height.0).saturating_sub(2)).clamp(20, 100)
 }
 
 /// The terminal's width; `COLUMNS` without a terminal, else 80.

@@ -3,6 +3,7 @@
 use crate::ids::GoldenId;
 use crate::lines::Lines;
 use crate::path::FilePattern;
+use crate::wording::count;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,6 +41,26 @@ pub enum Acceptance {
     Acceptable,
     /// A known false alarm: reporting it is a named false positive.
     Trap,
+}
+
+/// How many goldens there are, how many of them are to find, and the rest by kind: `194 goldens, 60 to find, 46 acceptable, 88 traps`.
+pub fn count_by_kind(kinds: impl Iterator<Item = Acceptance>) -> String {
+    let (mut required, mut acceptable, mut traps) = (0, 0, 0);
+    for kind in kinds {
+        *match kind {
+            Acceptance::Required => &mut required,
+            Acceptance::Acceptable => &mut acceptable,
+            Acceptance::Trap => &mut traps,
+        } += 1;
+    }
+    let all = count(required + acceptable + traps, "golden");
+    if acceptable + traps == 0 {
+        return if required > 0 { format!("{all} to find") } else { all };
+    }
+    let others = [(acceptable, format!("{acceptable} acceptable")), (traps, count(traps, "trap"))];
+    let others = others.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words);
+    let parts: Vec<String> = [all, format!("{required} to find")].into_iter().chain(others).collect();
+    parts.join(", ")
 }
 
 /// How running code shows that a golden is real. Tools never see any of it.
@@ -114,5 +135,25 @@ impl Golden {
     /// The rule and its other names.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         self.rule_id.iter().chain(&self.rule_aliases).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goldens_are_counted_by_what_is_demanded_of_them() {
+        use Acceptance::{Acceptable, Required, Trap};
+        let check = |kinds: &[(Acceptance, usize)], expected: &str| {
+            let kinds = kinds.iter().flat_map(|(kind, n)| std::iter::repeat_n(*kind, *n));
+            assert_eq!(count_by_kind(kinds), expected);
+        };
+        check(&[], "0 goldens");
+        check(&[(Required, 1)], "1 golden to find");
+        check(&[(Required, 26)], "26 goldens to find");
+        check(&[(Trap, 1)], "1 golden, 0 to find, 1 trap");
+        check(&[(Required, 1), (Acceptable, 2)], "3 goldens, 1 to find, 2 acceptable");
+        check(&[(Trap, 88), (Required, 60), (Acceptable, 46)], "194 goldens, 60 to find, 46 acceptable, 88 traps");
     }
 }

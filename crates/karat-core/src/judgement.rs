@@ -39,6 +39,17 @@ pub struct ExtraDecision {
     pub probability: Option<f64>,
 }
 
+impl ExtraDecision {
+    /// The same as an audit in which nothing else was asked.
+    pub(crate) fn as_audit(&self) -> AuditDecision {
+        let found = ClassifiedFinding {
+            is_valid_concern: Some(self.valid),
+            ..ClassifiedFinding::unasked(self.finding.clone())
+        };
+        AuditDecision { findings: vec![found], explanation: self.explanation.clone(), ..AuditDecision::default() }
+    }
+}
+
 /// A pair that a judge was asked about without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnjudgedPair {
@@ -113,13 +124,36 @@ impl Reason {
     }
 }
 
-/// The decisions an audit makes about one trial.
-#[derive(Clone, Debug, PartialEq)]
+/// What a response states, according to a judge who was asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Expressed<T> {
+    /// The response states none.
+    Nothing,
+    Value(T),
+}
+
+impl<T> Expressed<T> {
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Nothing => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+}
+
+impl<T> From<Option<T>> for Expressed<T> {
+    fn from(stated: Option<T>) -> Self {
+        stated.map_or(Self::Nothing, Self::Value)
+    }
+}
+
+/// The decisions an audit makes about one trial. In every field `None` means that the judge was not asked, which is no answer.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AuditDecision {
-    /// `None`: the response gave no verdict, which counts as wrong.
-    pub said_vulnerable: Option<bool>,
+    /// Whether the response called the case vulnerable; no verdict counts as wrong.
+    pub said_vulnerable: Option<Expressed<bool>>,
     /// How sure the response was, from 0 to 1.
-    pub confidence_expressed: Option<f64>,
+    pub confidence_expressed: Option<Expressed<f64>>,
     pub findings: Vec<ClassifiedFinding>,
     pub target: Option<TargetAssessment>,
     pub explanation: Option<String>,
@@ -133,14 +167,22 @@ pub struct ClassifiedFinding {
     /// The finding.
     #[schemars(with = "String")]
     pub finding: FindingId,
-    /// Its class.
-    pub classification: Classification,
-    /// Whether it is the target.
+    /// Its class; null: not asked.
+    #[serde(default)]
+    pub classification: Option<Classification>,
+    /// Whether it is the target; null: not asked.
     #[serde(default)]
     pub matches_target: Option<bool>,
-    /// Whether it is a legitimate concern.
+    /// Whether it is a legitimate concern; null: not asked.
     #[serde(default)]
     pub is_valid_concern: Option<bool>,
+}
+
+impl ClassifiedFinding {
+    /// A finding about which nothing was asked yet.
+    pub fn unasked(finding: FindingId) -> Self {
+        Self { finding, classification: None, matches_target: None, is_valid_concern: None }
+    }
 }
 
 named_enum! {
@@ -210,11 +252,11 @@ named_enum! {
     }
 }
 
-/// Whether and how well the target was found.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// Whether and how well the target was found; `None` means not asked.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(expecting = "struct Target")]
 pub struct TargetAssessment {
-    pub found: bool,
+    pub found: Option<bool>,
     pub finding: Option<FindingId>,
     pub type_match: Option<TypeMatch>,
     /// Root cause identification, from 0 to 1.

@@ -57,6 +57,7 @@ pub mod lines;
 pub mod local_judge;
 pub mod matching;
 pub mod metric;
+pub mod one_or_many;
 pub mod panel;
 pub mod path;
 pub mod pooling;

@@ -45,7 +45,8 @@ pub struct Profile {
     pub lines_need_same_file: bool,
     /// What can show, beyond the path, that a finding is about a golden. A pair that nobody judged counts only with at least
     /// one of these; empty: it needs none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::one_or_many::list")]
+    #[schemars(schema_with = "crate::one_or_many::list_schema::<Evidence>")]
     pub evidence: Vec<Evidence>,
     /// The text part from which the text is evidence.
     #[serde(default)]
@@ -54,6 +55,8 @@ pub struct Profile {
     #[serde(default)]
     pub partial_path: PartialPath,
     /// What must be equal for a pair to exist at all.
+    #[serde(deserialize_with = "crate::one_or_many::list")]
+    #[schemars(schema_with = "crate::one_or_many::list_schema::<Requirement>")]
     pub require: Vec<Requirement>,
     /// How many lines apart a pair may be at most; absent: any distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +69,9 @@ pub struct Profile {
     pub undefined_is_zero: bool,
     /// What a trial that failed or never ran counts as.
     pub failed_trials: FailedTrials,
+    /// What the verdict of a trial follows from where neither it nor an audit states one.
+    #[serde(default)]
+    pub verdict_from: VerdictFrom,
     /// What happens to findings on lines the change did not touch.
     pub outside_change: OutsideChange,
     /// Whether a case that does not pass makes the command fail.
@@ -73,6 +79,8 @@ pub struct Profile {
     /// The weight of recall against precision in `f_beta`.
     pub beta: f64,
     /// The metrics shown first, in this order.
+    #[serde(deserialize_with = "crate::one_or_many::list")]
+    #[schemars(schema_with = "crate::one_or_many::list_schema::<String>")]
     pub headline: Vec<String>,
     /// The slice whose plain mean is the headline; absent: the whole suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +103,9 @@ pub struct Profile {
     pub calibration: CalibrationRules,
     /// The weights of the parts of `sui`.
     pub sui: SuiWeights,
+    /// What `sui` and the true understanding are made of, and how their parts become one number.
+    #[serde(default)]
+    pub composites: CompositeRules,
     /// Where the numbers of audits follow the metrics framework rather than Karat.
     pub audit_conventions: AuditConventions,
 }
@@ -186,6 +197,20 @@ pub enum FailedTrials {
     Miss,
     /// Nothing; it is shown and left out.
     Exclude,
+}
+
+/// What the verdict of a trial follows from where neither it nor an audit states one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictFrom {
+    /// Vulnerable with a finding that names a weakness number of the case; a tool that names no number in any trial gives no
+    /// verdict. For a case without a number, vulnerable with any finding.
+    Cwe,
+    /// Vulnerable with any finding.
+    Any,
+    /// Nothing: the trial gives no verdict.
+    #[default]
+    None,
 }
 
 /// What happens to findings on lines the change did not touch.
@@ -366,6 +391,72 @@ impl SuiWeights {
     pub fn list(&self) -> [f64; 5] {
         [self.verdict_f2, self.target_detection_rate, self.finding_precision, self.reasoning, self.calibration]
     }
+}
+
+/// What `sui`, `true_understanding_score` and `true_understanding_geometric` are made of, and how the parts of the first two
+/// become one number. By default as the metrics framework publishes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompositeRules {
+    /// The part that says how many targets were found.
+    pub detection: DetectionPart,
+    /// The part that says how many findings are valid.
+    pub precision: PrecisionPart,
+    /// How the parts become one number.
+    pub mean: CompositeMean,
+}
+
+/// The metric that says in a composite how many targets were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DetectionPart {
+    /// A target counts as found or not.
+    #[default]
+    TargetDetectionRate,
+    /// A target found in part has `credit.partial`.
+    PartialCreditDetection,
+}
+
+impl DetectionPart {
+    /// The id of the metric.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::TargetDetectionRate => "target_detection_rate",
+            Self::PartialCreditDetection => "partial_credit_detection",
+        }
+    }
+}
+
+/// The metric that says in a composite how many findings are valid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PrecisionPart {
+    /// All that the audit calls valid.
+    #[default]
+    FindingPrecision,
+    /// A bonus that no person confirmed counts `credit.unconfirmed_bonus`.
+    FindingPrecisionConfirmed,
+}
+
+impl PrecisionPart {
+    /// The id of the metric.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::FindingPrecision => "finding_precision",
+            Self::FindingPrecisionConfirmed => "finding_precision_confirmed",
+        }
+    }
+}
+
+/// How the parts of `sui` and `true_understanding_score` become one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CompositeMean {
+    /// `sui` is the weighted mean of its parts, `true_understanding_score` their product.
+    #[default]
+    AsPublished,
+    /// Both are geometric means, `sui` with its weights.
+    Geometric,
 }
 
 /// Where the numbers of audits follow the metrics framework rather than Karat. (In both, no verdict is a wrong verdict.)

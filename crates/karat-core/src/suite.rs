@@ -4,6 +4,7 @@ use crate::golden::Golden;
 use crate::ids::CaseId;
 use crate::lines::Lines;
 use crate::path::RepoPath;
+use crate::profile::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -152,6 +153,28 @@ impl Case {
     /// The goldens that count for recall.
     pub fn required(&self) -> impl Iterator<Item = &Golden> {
         self.goldens.iter().filter(|golden| golden.is_required())
+    }
+
+    /// Whether a golden of it is its target, or one of them: those that are marked, or where none is the required ones.
+    pub fn is_target(&self, golden: &Golden) -> bool {
+        if self.goldens.iter().any(|own| own.target) { golden.target } else { golden.is_required() }
+    }
+
+    /// The golden that an audit looks for: the marked one, else the first required one.
+    pub fn audited_target(&self) -> Option<usize> {
+        let marked = self.goldens.iter().position(|golden| golden.target && golden.is_required());
+        marked.or_else(|| self.goldens.iter().position(Golden::is_required))
+    }
+
+    /// The required goldens that are compared with findings. An audit looks for one, and where only verdicts count it is none.
+    pub fn compared_goldens(&self, method: Method) -> Vec<usize> {
+        match method {
+            Method::Verdict => Vec::new(),
+            Method::Audit => self.audited_target().into_iter().collect(),
+            Method::Score | Method::Identity | Method::Recorded => {
+                (0..self.goldens.len()).filter(|golden| self.goldens[*golden].is_required()).collect()
+            }
+        }
     }
 
     /// No required golden: such a case asks for silence and stays out of precision, recall and F1.

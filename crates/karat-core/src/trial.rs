@@ -38,7 +38,7 @@ impl Outcome {
     pub fn ended(self) -> &'static str {
         match self {
             Self::Unparsable => "left unreadable output",
-            Self::Unavailable => "met an outage",
+            Self::Unavailable => "could not be tried",
             Self::Skipped => "never ran",
             other => other.words(),
         }
@@ -53,6 +53,8 @@ pub struct Trial {
     pub tool: ToolName,
     /// Which of the repetitions it is, counted from 1.
     pub number: u32,
+    /// How the tool was asked, where it is asked in several ways.
+    pub style: Option<String>,
     pub outcome: Outcome,
     /// What the tool said of the case as a whole.
     pub verdict: Option<Verdict>,

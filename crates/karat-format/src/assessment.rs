@@ -2,7 +2,7 @@
 
 use super::comparison::DifferenceV1;
 use super::ordered_map::OrderedMap;
-use super::report::EstimateV1;
+use super::report::{EstimateV1, is_zero};
 use karat_core::assessment::part_match::Category;
 use karat_core::assessment::record::{Compliance, Role};
 use karat_core::assessment::rules::Rules;
@@ -45,7 +45,47 @@ pub struct AssessmentReportV1 {
     pub measured: MeasuredV1,
 }
 
+/// Why a report has no sole assessment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoSoleAssessment {
+    /// Only retrieval was measured.
+    NoAssessor,
+    /// By name, in the order in which they were asked.
+    Several(Vec<String>),
+}
+
+impl std::fmt::Display for NoSoleAssessment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoAssessor => f.write_str("no assessor was asked, so there is no assessment"),
+            Self::Several(names) => {
+                write!(f, "there are assessments by {}: take one of `assessments` by its name", names.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoSoleAssessment {}
+
 impl AssessmentReportV1 {
+    /// The assessment by the only assessor; an error if several were asked, or none.
+    ///
+    /// ```
+    /// # use karat_format::assessment::{AssessmentReportV1, NoSoleAssessment};
+    /// fn accuracy(report: &AssessmentReportV1) -> Result<Option<f64>, NoSoleAssessment> {
+    ///     let assessment = report.assessment()?;
+    ///     Ok(assessment.metrics.get("assessment_accuracy").and_then(|estimate| estimate.value))
+    /// }
+    /// ```
+    pub fn assessment(&self) -> Result<&AssessmentV1, NoSoleAssessment> {
+        let mut all = self.assessments.iter();
+        match (all.next(), all.next()) {
+            (Some((_, only)), None) => Ok(only),
+            (None, _) => Err(NoSoleAssessment::NoAssessor),
+            _ => Err(NoSoleAssessment::Several(self.assessments.names().map(str::to_owned).collect())),
+        }
+    }
+
     /// The name of a requirement of a bundle where results are paired or linked. It has the template only where several are
     /// compared with the same bundle.
     pub fn case_id(&self, bundle_id: &str, template_id: &str, requirement_id: &str) -> String {
@@ -93,6 +133,12 @@ pub struct BundleV1 {
     pub language: String,
     /// Its documents.
     pub documents: Vec<DocumentV1>,
+    /// Documents that could not be read and are left out; golden parts in them count as missed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadableV1>,
+    /// Golden parts that differ from their documents and count where most of their words stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inexact: Vec<InexactV1>,
     /// How many requirements were looked at.
     pub requirements: usize,
     /// How many golden parts they have.
@@ -110,6 +156,31 @@ pub struct DocumentV1 {
     pub sections: usize,
     /// The BLAKE3 hash of the file, in hex.
     pub hash: String,
+    /// What was left out or corrected when it was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A document that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadableV1 {
+    /// The name of the file.
+    pub name: String,
+    /// What is wrong with it.
+    pub why: String,
+    /// How many golden parts it should hold.
+    pub golden_parts: usize,
+}
+
+/// A golden part that differs from its document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InexactV1 {
+    /// The requirement.
+    pub requirement_id: String,
+    /// The golden part.
+    pub part: String,
+    /// The share of its words that stand in the section it counts in.
+    pub coverage: f64,
 }
 
 /// How documents were searched.
@@ -243,6 +314,23 @@ pub struct ScoredV1 {
     pub score: f64,
 }
 
+/// A requirement by bundle, template and id.
+pub type RequirementKey<'a> = (&'a str, &'a str, &'a str);
+
+impl RetrievedV1 {
+    /// The requirement that it is about.
+    pub fn key(&self) -> RequirementKey<'_> {
+        (&self.bundle_id, &self.template_id, &self.requirement_id)
+    }
+}
+
+impl AssessedV1 {
+    /// The requirement that it is about.
+    pub fn key(&self) -> RequirementKey<'_> {
+        (&self.bundle_id, &self.template_id, &self.requirement_id)
+    }
+}
+
 /// What a search found of a golden part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundV1 {
@@ -274,7 +362,7 @@ pub struct AssessmentV1 {
     /// The prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<String>,
-    /// The metrics, the most important first. A requirement without an answer counts as missed.
+    /// The metrics, the most important first. A requirement without an answer counts as missed, but for those that are left out.
     pub metrics: OrderedMap<EstimateV1>,
     /// The same over the requirements that were answered, where some were not.
     #[serde(default, skip_serializing_if = "OrderedMap::is_empty")]
@@ -283,6 +371,9 @@ pub struct AssessmentV1 {
     pub answered: usize,
     /// How many were not, by reason.
     pub unanswered: BTreeMap<String, usize>,
+    /// How many of these are left out of the metrics, since the assessor could not be asked: an outage, or a spent budget.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// How many golden parts were lost, by stage.
     pub lost: BTreeMap<Stage, usize>,
     /// How many golden parts were cited in the right role.
@@ -306,12 +397,12 @@ pub struct AssessedV1 {
     pub golden: Compliance,
     /// The assessor's; null where it gave none.
     pub said: Option<Compliance>,
-    /// How near they are.
-    pub compliance: f64,
-    /// The share of the evidence that was named; null where the record has none.
+    /// How near they are; null where the assessor could not be asked.
+    pub compliance: Option<f64>,
+    /// The share of the evidence that was named; null where the record has none, or the assessor could not be asked.
     pub evidence: Option<f64>,
-    /// Both together.
-    pub combined: f64,
+    /// Both together; null where the assessor could not be asked.
+    pub combined: Option<f64>,
     /// The assessor's reason.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rationale: String,
@@ -366,6 +457,25 @@ pub struct UnansweredV1 {
     pub kind: String,
     /// The reason in words.
     pub why: String,
+}
+
+impl AssessmentV1 {
+    /// What becomes of the requirements without an answer.
+    pub fn treatment_of_unanswered(&self) -> String {
+        match self.left_out {
+            0 => "count as missed".to_owned(),
+            n if n == self.unanswered.values().sum::<usize>() => "are left out of its figures".to_owned(),
+            n => format!("count as missed, but for {n} that are left out of its figures"),
+        }
+    }
+}
+
+impl UnansweredV1 {
+    /// Whether the model could not be asked, which says nothing about it. What it refused, or said in a form that cannot be read,
+    /// is its own doing.
+    pub fn is_left_out(&self) -> bool {
+        matches!(self.kind.as_str(), "unreachable" | "unanswered" | "budget" | "cancelled")
+    }
 }
 
 /// The two questions that a model is asked about a requirement.
@@ -424,8 +534,8 @@ pub struct RequirementAnswersV1 {
     pub golden: Compliance,
     /// The verdicts by assessor; null where there is none.
     pub said: OrderedMap<Option<Compliance>>,
-    /// The combined scores by assessor.
-    pub combined: OrderedMap<f64>,
+    /// The combined scores by assessor; null where it could not be asked.
+    pub combined: OrderedMap<Option<f64>>,
 }
 
 /// What can differ between two executions of the same work.

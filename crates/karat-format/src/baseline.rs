@@ -1,5 +1,6 @@
 //! A baseline: the results of a tool, small enough to be committed and diffed, and sufficient for a paired test.
 
+use crate::report::JudgeIdentityV1;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,6 +20,9 @@ pub struct BaselineV1 {
     pub profile: NamedDigestV1,
     /// Who decided pairs.
     pub judges: Vec<String>,
+    /// What their decisions depend on, by judge; of judges whose decisions were given, nothing is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub judge_identities: BTreeMap<String, JudgeIdentityV1>,
     /// The tools.
     pub tools: Vec<BaselineToolV1>,
 }

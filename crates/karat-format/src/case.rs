@@ -30,7 +30,8 @@ pub struct CaseV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difficulty: Option<Difficulty>,
     /// What it is about.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub categories: Vec<String>,
     /// A tier of the benchmark's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +43,8 @@ pub struct CaseV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// Weakness numbers the verdict is about.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::cwe_list")]
+    #[schemars(schema_with = "karat_core::one_or_many::cwe_list_schema")]
     pub cwe: Vec<u32>,
     /// The repository it was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,13 +145,15 @@ pub struct IssueV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Words a report of it is expected to use.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub keywords: Vec<String>,
     /// The rule that reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule_id: Option<String>,
     /// Other names of that rule.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub rule_aliases: Vec<String>,
     /// A stable locator made by a scanner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +162,8 @@ pub struct IssueV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity_key: Option<String>,
     /// Weakness numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::cwe_list")]
+    #[schemars(schema_with = "karat_core::one_or_many::cwe_list_schema")]
     pub cwe: Vec<u32>,
     /// Why the code is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,6 +36,19 @@ pub struct ComparisonV1 {
     pub warnings: Vec<String>,
 }
 
+impl ComparisonV1 {
+    /// Where other judges decided for one side than for the other, once for every two results.
+    pub fn other_judges(&self) -> Vec<&OtherJudgesV1> {
+        let mut all: Vec<&OtherJudgesV1> = Vec::new();
+        for own in self.comparisons.iter().filter_map(|pair| pair.other_judges.as_ref()) {
+            if !all.contains(&own) {
+                all.push(own);
+            }
+        }
+        all
+    }
+}
+
 /// One side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SideV1 {
@@ -60,6 +73,9 @@ pub struct PairV1 {
     pub cases: usize,
     /// Cases that were not, and why.
     pub left_out: Vec<LeftOutV1>,
+    /// That other judges decided for one side than for the other; then there is no verdict unless it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_judges: Option<OtherJudgesV1>,
     /// The metrics, in the order in which they were asked for.
     pub metrics: Vec<DifferenceV1>,
     /// Required goldens found by one side and not by the other.
@@ -69,6 +85,18 @@ pub struct PairV1 {
     pub twisted: Option<TwistedV1>,
     /// Cases that moved most, by the first metric that single cases have a value of.
     pub moved: Vec<CaseMovedV1>,
+}
+
+/// That other judges decided for one side than for the other, so that results may differ for that reason alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherJudgesV1 {
+    /// Which, in a sentence.
+    pub sentence: String,
+    /// How to judge both alike.
+    pub advice: String,
+    /// Whether the sides were compared all the same, as `--across-judges` asks for.
+    #[serde(default)]
+    pub compared: bool,
 }
 
 /// Cases that could not be compared.
@@ -106,6 +134,9 @@ pub struct DifferenceV1 {
     pub effect: Option<f64>,
     /// The smallest true difference that would be seen four times out of five.
     pub detectable: Option<f64>,
+    /// Where the result is the same on every case: the share of cases, or clusters, that could differ unseen (95 %).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<f64>,
     /// The number of cases it is based on.
     pub n: usize,
     /// How many of those are independent: cases, or clusters.
@@ -114,6 +145,9 @@ pub struct DifferenceV1 {
     pub left_out: usize,
     /// Too few cases to lean on.
     pub unreliable: bool,
+    /// Whether a side lacks the data to compute it, so that its report or baseline must be written again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_data: bool,
     /// What may be said of the second side.
     pub verdict: ConclusionV1,
     /// How that came about.
@@ -136,10 +170,12 @@ impl DifferenceV1 {
             p_holm: compared.p_holm,
             effect: compared.effect.map(|effect| effect + 0.0),
             detectable: compared.detectable,
+            unseen: compared.unseen,
             n: compared.n,
             units: compared.units,
             left_out,
             unreliable: compared.unreliable,
+            lacks_data: false,
             verdict: compared.verdict,
             because: compared.because.to_owned(),
         }

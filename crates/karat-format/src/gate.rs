@@ -1,5 +1,6 @@
 //! Gates: demands on results, and their outcomes.
 
+use crate::comparison::OtherJudgesV1;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +63,12 @@ pub struct GateV1 {
     /// A hash of the bytes that the report was read from, as `blake3:HEX`, which `--digest` pins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// That other judges decided for the earlier result; then it decides nothing unless that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_judges: Option<OtherJudgesV1>,
+    /// The file that the result was written to as a baseline, where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_written: Option<String>,
     /// What came of it all: fails where any demand does, else inconclusive where any is.
     pub outcome: DemandOutcomeV1,
     /// Every demand.
@@ -98,6 +105,9 @@ pub struct DemandV1 {
     /// Whether no case differs from the earlier result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
+    /// Where none does: the share of cases, or clusters, that could differ unseen (95 %).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<f64>,
 }
 
 /// Whether a demand is met.
@@ -105,6 +115,8 @@ pub struct DemandV1 {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "HeldV1")]
 pub enum DemandOutcomeV1 {
+    /// Too few cases have the metric, and nobody named it, so that it is no part of the result.
+    LeftOut,
     /// It is met.
     Holds,
     /// The data do not decide.
@@ -118,6 +130,7 @@ impl DemandOutcomeV1 {
     /// The word.
     pub fn word(self) -> &'static str {
         match self {
+            Self::LeftOut => "left out",
             Self::Holds => "pass",
             Self::Inconclusive => "inconclusive",
             Self::Fails => "fail",

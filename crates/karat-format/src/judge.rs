@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeConfigV1 {
-    /// Who answers: `anthropic`, `openai`, `scripted`, `replay`, `local`, `human`, or a `panel` of other judges.
+    /// Who answers: `anthropic`, `openai`, `google`, `scripted`, `replay`, `local`, `human`, or a `panel` of other judges.
     #[schemars(length(min = 1))]
     pub provider: String,
     /// The model, as the provider names it.
@@ -23,6 +23,9 @@ pub struct JudgeConfigV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
+    /// How hard a model thinks that can be told. Where absent, `low` for questions about pairs, else the model's own default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortV1>,
     /// The longest answer, in tokens; the question's own limit where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16))]
@@ -47,11 +50,11 @@ pub struct JudgeConfigV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 100))]
     pub retries: Option<u32>,
-    /// The price of a million tokens that are sent, in USD.
+    /// The price of a million tokens that are sent, in USD; that of the table of models where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub price_in: Option<f64>,
-    /// The price of a million tokens that are answered, in USD.
+    /// The price of a million tokens that are answered, in USD; that of the table of models where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub price_out: Option<f64>,
@@ -74,4 +77,39 @@ pub struct JudgeConfigV1 {
     /// Anything else to put into the body of each request, such as `{ seed = 7 }`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub api: serde_json::Map<String, serde_json::Value>,
+}
+
+/// How hard a model thinks before it answers. Not every model knows every level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EffortV1 {
+    /// Not at all.
+    None,
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// Somewhat.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// As much as it can.
+    Max,
+}
+
+impl EffortV1 {
+    /// The word that providers use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use super::ValueFault;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{
-    AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Grounds, Judgement, PairDecision, TargetAssessment,
-    TypeMatch, UnjudgedPair,
+    AuditDecision, ClassifiedFinding, Decision, Expressed, ExtraDecision, Grounds, Judgement, PairDecision,
+    TargetAssessment, TypeMatch, UnjudgedPair,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One decision of a judge or a person; `kind` says whether it is about a pair, an extra or a whole response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,7 +97,7 @@ pub enum JudgementV1 {
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: Option<f64>,
     },
-    /// What a whole response is worth.
+    /// What a whole response is worth. A person may answer any of its questions: what is absent or null was not asked.
     Audit {
         /// The case.
         case: String,
@@ -107,13 +107,15 @@ pub enum JudgementV1 {
         trial: u32,
         /// Who decided; a person is `human:<name>`.
         judge: String,
-        /// Whether the response called the case vulnerable; null: it gave no verdict.
-        #[serde(default)]
-        said_vulnerable: Option<bool>,
-        /// How sure the response was.
-        #[serde(default)]
-        #[schemars(range(min = 0.0, max = 1.0))]
-        confidence_expressed: Option<f64>,
+        /// Whether the response called the case vulnerable; "none": it gave no verdict. Absent: not asked. So is null of a
+        /// person; of any other judge it is the same as "none".
+        #[serde(default, deserialize_with = "read_given", skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<StatedVerdictV1>")]
+        said_vulnerable: Option<Option<StatedVerdictV1>>,
+        /// How sure the response was, from 0 to 1; "none": it does not say. Absent and null are read as in `said_vulnerable`.
+        #[serde(default, deserialize_with = "read_given", skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<StatedConfidenceV1>")]
+        confidence_expressed: Option<Option<StatedConfidenceV1>>,
         /// What each finding is.
         #[serde(default)]
         findings: Vec<ClassifiedFinding>,
@@ -129,16 +131,90 @@ pub enum JudgementV1 {
     },
 }
 
+/// The verdict that a response states, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected true, false, null or \"none\"")]
+pub enum StatedVerdictV1 {
+    /// Vulnerable or not.
+    Vulnerable(bool),
+    /// It states none.
+    Nothing(StatesNothingV1),
+}
+
+/// The confidence that a response states, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a number from 0 to 1, null or \"none\"")]
+pub enum StatedConfidenceV1 {
+    /// From 0 to 1.
+    Confidence(#[schemars(range(min = 0.0, max = 1.0))] f64),
+    /// It states none.
+    Nothing(StatesNothingV1),
+}
+
+/// A judge was asked what a response states, and it states nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StatesNothingV1 {
+    /// Nothing.
+    None,
+}
+
+impl StatedVerdictV1 {
+    fn expressed(self) -> Expressed<bool> {
+        match self {
+            Self::Vulnerable(vulnerable) => Expressed::Value(vulnerable),
+            Self::Nothing(_) => Expressed::Nothing,
+        }
+    }
+}
+
+impl StatedConfidenceV1 {
+    fn expressed(self) -> Expressed<f64> {
+        match self {
+            Self::Confidence(confidence) => Expressed::Value(confidence),
+            Self::Nothing(_) => Expressed::Nothing,
+        }
+    }
+}
+
+/// Reads a field that is there, be it null.
+fn read_given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// What was asked and answered. A model answers all questions of an audit, so that its null is an answer.
+fn read_answer<T, U>(given: Option<Option<T>>, judge: &JudgeName, read: fn(T) -> Expressed<U>) -> Option<Expressed<U>> {
+    match given {
+        None => None,
+        Some(None) => (!judge.is_human()).then_some(Expressed::Nothing),
+        Some(Some(stated)) => Some(read(stated)),
+    }
+}
+
+/// The reverse of [`read_answer`].
+fn write_answer<T, U>(
+    answer: Option<Expressed<U>>,
+    judge: &JudgeName,
+    write: fn(U) -> T,
+    nothing: fn(StatesNothingV1) -> T,
+) -> Option<Option<T>> {
+    match answer? {
+        Expressed::Value(value) => Some(Some(write(value))),
+        Expressed::Nothing => Some(judge.is_human().then(|| nothing(StatesNothingV1::None))),
+    }
+}
+
 /// Whether and how well the target was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetV1 {
-    /// Found or not.
-    pub found: bool,
+    /// Found or not; null: not asked.
+    #[serde(default)]
+    pub found: Option<bool>,
     /// By which finding.
     #[serde(default)]
     pub finding: Option<String>,
-    /// How well the type fits.
+    /// How well the type fits; this and the scores are null where they were not asked.
     #[serde(default)]
     pub type_match: Option<TypeMatch>,
     /// Root cause identification.
@@ -195,7 +271,9 @@ impl JudgementV1 {
                 Decision::Extra(ExtraDecision { finding: FindingId::new(finding), valid, explanation, probability })
             }
             Self::Audit { said_vulnerable, confidence_expressed, findings, target, explanation, .. } => {
-                share(&["confidence_expressed"], confidence_expressed);
+                let said_vulnerable = read_answer(said_vulnerable, &judge, StatedVerdictV1::expressed);
+                let confidence_expressed = read_answer(confidence_expressed, &judge, StatedConfidenceV1::expressed);
+                share(&["confidence_expressed"], confidence_expressed.and_then(Expressed::value));
                 if let Some(target) = &target {
                     share(&["target", "rcir"], target.rcir);
                     share(&["target", "ava"], target.ava);
@@ -257,8 +335,18 @@ impl From<&Judgement> for JudgementV1 {
                 tool,
                 trial,
                 judge,
-                said_vulnerable: audit.said_vulnerable,
-                confidence_expressed: audit.confidence_expressed,
+                said_vulnerable: write_answer(
+                    audit.said_vulnerable,
+                    &judgement.judge,
+                    StatedVerdictV1::Vulnerable,
+                    StatedVerdictV1::Nothing,
+                ),
+                confidence_expressed: write_answer(
+                    audit.confidence_expressed,
+                    &judgement.judge,
+                    StatedConfidenceV1::Confidence,
+                    StatedConfidenceV1::Nothing,
+                ),
                 findings: audit.findings.clone(),
                 target: audit.target.clone().map(TargetV1::from),
                 explanation: audit.explanation.clone(),

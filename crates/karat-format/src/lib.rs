@@ -17,6 +17,7 @@ pub mod judge;
 pub mod judgement;
 pub mod llm;
 pub mod log;
+pub mod models;
 pub mod ordered_map;
 pub mod patterns;
 pub mod power;

@@ -1,22 +1,23 @@
 //! The keys of `[tools.NAME]` with `kind = "llm"`: model, role and settings.
 
-use super::judge::JudgeConfigV1;
+use super::judge::{EffortV1, JudgeConfigV1};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A language model as a tool. Its settings are those of a judge under the same names; keys to an API stay in the environment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LlmV1 {
-    /// Who answers: `anthropic`, `openai`, `scripted` or `replay`.
+    /// Who answers: `anthropic`, `openai`, `google`, `scripted` or `replay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub provider: Option<String>,
     /// What it is asked for; `auto` where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleV1>,
-    /// How an auditor is asked; `direct` where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub style: Option<StyleV1>,
+    /// How an auditor is asked; `direct` where absent. Trials take several styles by turns, and the report has its figures by style.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<StyleV1>")]
+    pub style: Vec<StyleV1>,
     /// Where the API is, such as `http://localhost:11434/v1`; the provider's own address where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
@@ -27,6 +28,9 @@ pub struct LlmV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
+    /// How hard a model thinks that can be told. Where absent, `low` for questions about pairs, else the model's own default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortV1>,
     /// The longest answer, in tokens; the question's own limit where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16))]
@@ -49,11 +53,11 @@ pub struct LlmV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 100))]
     pub retries: Option<u32>,
-    /// The price of a million tokens that are sent, in USD.
+    /// The price of a million tokens that are sent, in USD; that of the table of models where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub price_in: Option<f64>,
-    /// The price of a million tokens that are answered, in USD.
+    /// The price of a million tokens that are answered, in USD; that of the table of models where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub price_out: Option<f64>,
@@ -124,6 +128,11 @@ impl StyleV1 {
 }
 
 impl LlmV1 {
+    /// The styles that trials take by turns; at least one.
+    pub fn styles(&self) -> Vec<StyleV1> {
+        if self.style.is_empty() { vec![StyleV1::default()] } else { self.style.clone() }
+    }
+
     /// The settings as a judge has them, with the keys that every tool has: the model, and how long it may take.
     pub fn to_judge_config(&self, model: Option<String>, timeout: Option<String>) -> JudgeConfigV1 {
         JudgeConfigV1 {
@@ -132,6 +141,7 @@ impl LlmV1 {
             base_url: self.base_url.clone(),
             key_env: self.key_env.clone(),
             temperature: self.temperature,
+            effort: self.effort,
             max_tokens: self.max_tokens,
             concurrency: self.concurrency,
             requests_per_minute: self.requests_per_minute,
@@ -172,6 +182,7 @@ mod tests {
             }
             let types = expect["type"].to_string();
             let value = match () {
+                () if name == "effort" => json!("low"),
                 () if types.contains("string") => json!(name),
                 () if types.contains("object") => json!({ "seed": 7 }),
                 () if types.contains("number") => json!(0.5),

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct LogLineV1 {
     /// When, in UTC, as RFC 3339 has it.
     pub time: String,
-    /// What happened: `run_began`, `document_read`, `bundle_searched`, `call_settled`, `call_failed_once`, `assessed`, `model_failed`,
-    /// `run_ended` or `run_failed`.
+    /// What happened: `run_began`, `document_read`, `bundle_searched`, `search_model_used`, `call_settled`, `call_failed_once`,
+    /// `assessed`, `model_failed`, `run_ended` or `run_failed`.
     pub event: String,
     /// The execution that the line belongs to.
     pub batch_run_id: String,
@@ -26,7 +26,10 @@ pub struct LogLineV1 {
     pub requirement_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluation_model: Option<String>,
-    /// What was being done: `ingest`, `search`, `relevance` or `verdict`.
+    /// The embedder or reranker that was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search_model: Option<String>,
+    /// What was being done: `ingest`, `search`, `embedding`, `rerank`, `relevance` or `verdict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +71,12 @@ pub struct LogSummaryV1 {
     pub requirements: usize,
     /// What was done, by stage and model.
     pub stages: Vec<LogStageV1>,
+    /// In USD, all stages together; null where prices are not known.
+    #[serde(default)]
+    pub usd: Option<f64>,
+    /// Whether more was spent than that, by calls whose price is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub usd_is_lower_bound: bool,
     /// What went wrong, by stage, model and kind.
     pub errors: Vec<LogErrorV1>,
     pub unreadable_lines: usize,
@@ -90,6 +99,9 @@ pub struct LogStageV1 {
     pub tokens_out: u64,
     /// In USD; null where prices are not known.
     pub usd: Option<f64>,
+    /// Whether more was spent than that, by calls whose price is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub usd_is_lower_bound: bool,
     /// How long they took; null where none took any time.
     pub latency_ms: Option<LatencyV1>,
 }

@@ -21,10 +21,12 @@ pub struct RuleV1 {
     #[schemars(length(min = 1))]
     pub id: String,
     /// The languages it is for, such as `python`; `any` is every file.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub languages: Vec<String>,
     /// Extensions of files it is for besides, such as `tf`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub extensions: Vec<String>,
     /// What a line has to fit.
     #[schemars(length(min = 1))]
@@ -43,7 +45,8 @@ pub struct RuleV1 {
     #[schemars(length(min = 1))]
     pub category: String,
     /// Weakness numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::cwe_list")]
+    #[schemars(schema_with = "karat_core::one_or_many::cwe_list_schema")]
     pub cwe: Vec<u32>,
     /// A line it fires on.
     pub hit: String,

@@ -11,25 +11,27 @@ mod trial;
 pub use detail::DetailV1;
 pub use figures::FiguresV1;
 pub use measured::{
-    AgreementV1, AnswerFormatV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1, FindingKindV1, JudgeSpentV1,
-    JudgeV1, LatencyV1, MeasuredAgreementV1, MeasuredV1, SamplingV1,
+    AgreementLevelV1, AgreementV1, AnswerFormatV1, AuditAgreementV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1,
+    CostV1, FieldAgreementV1, FindingKindV1, JudgeIdentityV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredAgreementV1,
+    MeasuredV1, SamplingV1,
 };
 pub use reason::{ExtraReasonV1, MissReasonV1};
 pub use sensitivity::{ChangeV1, SensitivityV1};
 pub use trial::{
     AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PooledExtraV1,
-    PooledMemberV1, RefusedV1, TrialResultV1,
+    PooledMemberV1, RefusedV1, TrialResultV1, VoteV1,
 };
 
 pub use karat_core::judgement::Reason as ReasonV1;
 pub use karat_core::metric::calibration::Bin as BinV1;
 pub use karat_core::metric::counts::{Confusion as ConfusionV1, Counts as CountsV1};
+pub use karat_core::metric::findings_quality::AuditedFindings as AuditedFindingsV1;
 pub use karat_core::metric::sweep::OperatingPoint as OperatingV1;
 pub use karat_core::scorecard::{FlakyGolden as FlakyV1, LuckyGuess as LuckyV1};
 
 use super::comparison::RanksV1;
 use karat_core::clusters::ClusterBy;
-use karat_core::golden::{Acceptance, Severity};
+use karat_core::golden::{Acceptance, Severity, count_by_kind};
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::table::Direction;
 use karat_core::profile::Method;
@@ -80,6 +82,9 @@ pub struct ReportV1 {
     pub pooled_extras: Vec<PooledExtraV1>,
     /// Who decided pairs, and how often.
     pub judges: Vec<JudgeV1>,
+    /// How far the judges agree on each decision of their audits; absent unless two of them audited the same trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit_agreement: Option<AuditAgreementV1>,
     /// What rests on the judge: absent if neither the ranking nor a verdict would change without it or with other answers to the
     /// pairs it is unsure of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +115,11 @@ impl StatusV1 {
 }
 
 impl ReportV1 {
+    /// How many goldens its cases have, by kind, in words.
+    pub fn goldens(&self) -> String {
+        count_by_kind(self.cases.iter().flat_map(|case| &case.issues).map(|golden| golden.acceptance))
+    }
+
     /// Whether no trial of any tool came to a report. Reports of earlier versions state no status.
     pub fn is_failed(&self) -> bool {
         StatusV1::of_tools(&self.tools) == StatusV1::Failed
@@ -261,6 +271,9 @@ pub struct CaseInfoV1 {
     /// What it says of itself: `language`, `difficulty`, `repo`, `meta.NAME`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
+    /// Whether extras are allowed, so that they are no false alarms.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unexpected: bool,
     /// Whether it is a variant of a case of another suite.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twisted: bool,
@@ -285,7 +298,9 @@ fn serialize_goldens<S: Serializer>(goldens: &[IssueInfoV1], serializer: S) -> R
         Other(&'a IssueInfoV1),
     }
     serializer.collect_seq(goldens.iter().map(|golden| match golden {
-        IssueInfoV1 { id, severity, acceptance: Acceptance::Required, title, .. } if title.is_empty() => {
+        IssueInfoV1 { id, severity, acceptance: Acceptance::Required, compared: true, title, .. }
+            if title.is_empty() =>
+        {
             GoldenV1::Required { id, severity: *severity }
         }
         other => GoldenV1::Other(other),
@@ -318,6 +333,16 @@ pub struct IssueInfoV1 {
     /// What a match with it means; required where it is left out.
     #[serde(default)]
     pub acceptance: Acceptance,
+    /// Whether the profile compares it with findings; an audit looks for one golden of a case only.
+    #[serde(default = "crate::yes", skip_serializing_if = "crate::is_yes")]
+    pub compared: bool,
+}
+
+impl IssueInfoV1 {
+    /// Whether it is missed where it is not found.
+    pub fn counts(&self) -> bool {
+        self.acceptance == Acceptance::Required && self.compared
+    }
 }
 
 /// A number with all that is known about how far to trust it.
@@ -394,6 +419,9 @@ pub struct ToolV1 {
     pub trials: usize,
     /// How they ended.
     pub outcomes: BTreeMap<Outcome, usize>,
+    /// Set where its trials were not executed but repeated from a recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedV1>,
     /// Trials that reported, and said that they could not do all of their work, such as read every file.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub incomplete: usize,
@@ -416,6 +444,12 @@ pub struct ToolV1 {
     pub one_to_one: Option<CountsV1>,
     /// Verdicts about whole cases, each weighing 1.
     pub verdicts: ConfusionV1,
+    /// Trials whose verdict follows from their findings, as the profile's `verdict_from` says how.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub verdicts_derived: usize,
+    /// How many of its findings audits judged, over all trials that count, and as what; absent without an audit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audited_findings: Option<AuditedFindingsV1>,
     /// Means over cases.
     pub metrics: MetricsV1,
     /// The same from pooled counts.
@@ -443,6 +477,21 @@ pub struct ToolV1 {
     #[serde(with = "case_columns")]
     #[schemars(with = "case_columns::CasesV1")]
     pub cases: Vec<CaseResultV1>,
+}
+
+/// A recording whose trials were repeated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedV1 {
+    /// The day on which it was made, where that is known.
+    #[serde(default)]
+    pub on: Option<String>,
+}
+
+impl RecordedV1 {
+    /// Such as `recorded 2026-11-05`.
+    pub fn words(&self) -> String {
+        self.on.as_ref().map_or_else(|| "recorded".to_owned(), |day| format!("recorded {day}"))
+    }
 }
 
 impl ToolV1 {

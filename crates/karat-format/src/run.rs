@@ -2,7 +2,7 @@
 
 use super::config::SuiteKind;
 use super::llm::{RoleV1, StyleV1};
-use super::report::ProfileV1;
+use super::report::{ProfileV1, RecordedV1};
 use super::tool::{ToolKindV1, ToolManifestV1};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,13 @@ pub struct PlannedToolV1 {
     pub manifest_dir: Option<String>,
 }
 
+impl PlannedToolV1 {
+    /// The recording that it repeats, where nothing is executed.
+    pub fn recording(&self) -> Option<RecordedV1> {
+        (self.kind == ToolKindV1::Replay).then(|| RecordedV1 { on: self.manifest.recorded.clone() })
+    }
+}
+
 /// A language model of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedLlmV1 {
@@ -99,8 +106,9 @@ pub struct PlannedLlmV1 {
     /// What it is asked for.
     pub role: RoleV1,
     /// How it is asked, where it may have to audit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub style: Option<StyleV1>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<StyleV1>")]
+    pub style: Vec<StyleV1>,
     /// The prompts it may be asked with.
     pub prompts: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! The table of published JSON Schemas.
 
 use crate::{
-    assessment, baseline, case, comparison, config, fix, gate, golden_record, judgement, patterns, power, proofs,
-    ranking, report, run, submission, template, tool,
+    assessment, baseline, case, comparison, config, fix, gate, golden_record, judgement, models, patterns, power,
+    proofs, ranking, report, run, submission, template, tool,
 };
 use karat_core::profile::Profile;
 use schemars::{JsonSchema, Schema};
@@ -38,6 +38,7 @@ pub static SCHEMAS: &[PublishedSchema] = &[
     published::<assessment::AssessmentReportV1>("assessment.json", "the report of an assessment"),
     published::<golden_record::GoldenRecordV0_4>("golden-record.json", "a golden record, *.golden-assessment.yml"),
     published::<template::TemplateV1>("template.json", "config.yml of a template of requirements"),
+    published::<models::ModelsV1>("models.json", "models.toml, what is known of language models"),
 ];
 
 const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -> PublishedSchema {

@@ -23,6 +23,9 @@ pub struct TrialV1 {
     /// Which of the repetitions it is, counted from 1.
     #[schemars(range(min = 1))]
     pub trial: u32,
+    /// How the tool was asked, where it is asked in several ways, such as `direct`; reports have its figures by style.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<String>,
     /// How it ended; a failed trial is never an empty list of findings.
     pub outcome: Outcome,
     /// What the tool said of the case as a whole.
@@ -94,7 +97,8 @@ pub struct FindingV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Weakness numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::cwe_list")]
+    #[schemars(schema_with = "karat_core::one_or_many::cwe_list_schema")]
     pub cwe: Vec<u32>,
     /// The function it lies in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,6 +186,7 @@ impl TrialV1 {
             case: CaseId::new(self.case),
             tool: ToolName::new(self.tool),
             number: self.trial,
+            style: self.style,
             outcome: self.outcome,
             verdict: self.verdict,
             confidence: self.confidence,
@@ -258,6 +263,7 @@ impl From<&Trial> for TrialV1 {
             case: trial.case.to_string(),
             tool: trial.tool.to_string(),
             trial: trial.number,
+            style: trial.style.clone(),
             outcome: trial.outcome,
             verdict: trial.verdict,
             confidence: trial.confidence,

@@ -24,10 +24,16 @@ pub struct ToolManifestV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Exit codes that do not mean failure; 0 alone where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "karat_core::one_or_many::optional_list"
+    )]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<i32>")]
     pub ok_exit: Option<Vec<i32>>,
     /// Exit codes that mean an outage, such as a rate limit or a server that is down, and not a failure of the tool.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<i32>")]
     pub infra_exit: Vec<i32>,
     /// A regular expression; where a trial fails and its stdout or stderr matches it, an outage is to blame and not the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,13 +52,15 @@ pub struct ToolManifestV1 {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Variables to hand over from the user's environment, such as keys; their values are never stored.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub pass_env: Vec<String>,
     /// A command that is run once before the first trial, with the network and without any case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
     /// Programs that it calls beside the first words of its commands, so that their absence is seen before a run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub needs: Vec<String>,
     /// A command that prints the version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,10 +72,12 @@ pub struct ToolManifestV1 {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loopback: bool,
     /// Files and folders it may read though they lie where nothing can be read, such as below the user's home.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub expose: Vec<String>,
     /// Files and folders outside its checkout that it may write.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "karat_core::one_or_many::list")]
+    #[schemars(schema_with = "karat_core::one_or_many::list_schema::<String>")]
     pub writable: Vec<String>,
     /// What it may use up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +92,9 @@ pub struct ToolManifestV1 {
     /// `replay`: the submission with the recorded trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<String>,
+    /// `replay`: the day on which they were recorded, such as `2026-11-05`; reports say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<String>,
     /// `replay`: the tool's name in that submission, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_as: Option<String>,

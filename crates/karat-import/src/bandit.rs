@@ -1,5 +1,6 @@
 //! Bandit's JSON output.
 
+use super::cwe::FieldCwes;
 use super::fields::{self, Line};
 use super::json::{self, ArrayPlace, Loose, records};
 use super::{ImportError, ImportedData, Input, ToolFailure};
@@ -25,7 +26,7 @@ struct Issue {
 
 records! {
     struct Weakness {
-        id: Option<u32> = "id",
+        id: FieldCwes = "id",
     }
 }
 
@@ -46,7 +47,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
         finding.line_end = lines.iter().copied().max();
         finding.severity = fields::severity(issue.issue_severity.0.as_deref(), &mut data.counter);
         finding.confidence = fields::confidence(issue.issue_confidence.0);
-        finding.cwe = issue.issue_cwe.0.id.and_then(fields::cwe_number).into_iter().collect();
+        finding.cwe = issue.issue_cwe.0.id.0;
         data.add_finding(Some(&tool), finding);
         Ok(())
     })?;

@@ -6,6 +6,7 @@
 mod bandit;
 mod code_review_bench;
 mod csv;
+mod cwe;
 mod delimited;
 mod eslint;
 mod eval_spec;
@@ -21,7 +22,7 @@ mod rdjson;
 mod review_text;
 pub mod rule_map;
 pub mod sarif;
-mod scan_findings;
+pub mod scan_findings;
 mod semgrep;
 mod slither;
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! Findings of scanners that give each an identity key.
 
+mod keys;
+
+pub use keys::{KeyedScan, WRITABLE, add_keys};
+
+use super::cwe::FieldCwes;
 use super::fields::{self, Line, filled};
 use super::json::{self, ArrayPlace, Loose, Word};
 use super::note_counter::NoteCounter;
@@ -55,7 +60,7 @@ struct Details {
     anchor_node_id: Option<String>,
     #[serde(alias = "merged_rule_ids")]
     merged_rule_ids: Loose<Vec<Option<String>>>,
-    cwe: Loose<Word>,
+    cwe: Loose<FieldCwes>,
     confidence: Loose<Option<f64>>,
 }
 
@@ -87,7 +92,7 @@ fn finding(scanned: ScanFinding, counter: &mut NoteCounter) -> Option<Finding> {
     finding.severity = fields::severity(scanned.severity.0.as_deref(), counter);
     finding.confidence = fields::confidence(details.confidence.0);
     finding.category = filled(scanned.kind.0);
-    finding.cwe = details.cwe.0.0.as_deref().and_then(fields::cwe).into_iter().collect();
+    finding.cwe = details.cwe.0.0;
     finding.anchor = filled(details.anchor_node_id);
     finding.chunk = location.chunk_index.0;
     finding.chunk_start = location.chunk_start.number(counter);

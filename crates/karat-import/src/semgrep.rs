@@ -1,5 +1,6 @@
 //! Semgrep's JSON output.
 
+use super::cwe::FieldCwes;
 use super::fields::{self, Line};
 use super::json::{self, ArrayPlace, Loose, records};
 use super::{ImportError, ImportedData, Input, ToolFailure};
@@ -36,22 +37,9 @@ records! {
     }
 
     struct Metadata {
-        cwe: OneOrMany = "cwe",
+        cwe: FieldCwes = "cwe",
         category: Option<String> = "category",
         confidence: Option<f64> = "confidence",
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct OneOrMany(Vec<String>);
-
-impl json::Lenient for OneOrMany {
-    fn from_text(text: String) -> Self {
-        Self(vec![text])
-    }
-
-    fn from_array<'de, A: serde::de::SeqAccess<'de>>(array: A) -> Result<Self, A::Error> {
-        Ok(Self(Vec::<Option<String>>::from_array(array)?.into_iter().flatten().collect()))
     }
 }
 
@@ -75,7 +63,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
         finding.severity = fields::severity(extra.severity.as_deref(), &mut data.counter);
         finding.confidence = fields::confidence(extra.metadata.confidence);
         finding.category = extra.metadata.category;
-        for number in extra.metadata.cwe.0.iter().filter_map(|text| fields::cwe(text)) {
+        for number in extra.metadata.cwe.0 {
             if !finding.cwe.contains(&number) {
                 finding.cwe.push(number);
             }
@@ -123,8 +111,8 @@ mod tests {
             &import_fixture("semgrep", "semgrep/report.json"),
             r#"
             ran semgrep
-            finding semgrep: rule="python.sqli" message="Query built by hand" file="src/db.py" start="12" end="14" severity="high" category="security" cwe=[89, 564] fingerprints={"semgrep": "abc_0"}
-            finding semgrep: rule="python.sqli" message="Query built by hand" file="src/db.py" start="12" end="14" severity="high" category="security" cwe=[89, 564] fingerprints={"semgrep": "abc_0"}
+            finding semgrep: rule="python.sqli" message="Query built by hand" file="src/db.py" start="12" end="14" severity="high" category="security" cwe=[89, 7, 564] fingerprints={"semgrep": "abc_0"}
+            finding semgrep: rule="python.sqli" message="Query built by hand" file="src/db.py" start="12" end="14" severity="high" category="security" cwe=[89, 7, 564] fingerprints={"semgrep": "abc_0"}
             finding semgrep: rule="odd" file="src/odd.py" confidence="0.5" cwe=[22]
             finding semgrep: rule="bare" file="src/bare.py"
             partial failure semgrep src/broken.py: Syntax error at line 3

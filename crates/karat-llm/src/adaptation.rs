@@ -1,21 +1,24 @@
 //! Adapts requests to what a provider accepts. Models and servers differ in the parameters and answer formats they support; what
-//! one refuses is left out from then on, and becomes part of the ledger keys.
+//! one refuses is left out from then on, and becomes part of the ledger keys. What the table of models says, or what the ledger
+//! remembers of earlier runs, is left out from the start and gives the same keys.
 
 pub use super::error::RefusedPart;
 
 use super::error::{HttpFailure, SendError};
+use karat_format::models::{ModelV1, RefusalV1};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// How requests differ from the configuration because the provider refused something. Exchanges record it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Adaptation {
     pub dropped: BTreeSet<String>,
     pub answer_format: AnswerFormat,
     /// How many of [`LIMITS`] were refused.
-    #[serde(skip)]
+    #[serde(default)]
     refused_limits: usize,
 }
 
@@ -26,9 +29,11 @@ const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFormat {
-    /// By the JSON Schema of the answer, or by a tool with that schema.
+    /// By the JSON Schema of the answer.
     #[default]
     Schema,
+    /// By a tool with that schema, which must be called.
+    Tool,
     /// As any JSON object, described by the prompt.
     JsonObject,
     /// By the prompt alone.
@@ -41,7 +46,11 @@ pub struct PartNames<'a> {
     pub parameters: Vec<&'a str>,
     pub format: &'a [&'a str],
     pub limit: &'a [&'a str],
+    pub effort: &'a [&'a str],
 }
+
+/// The parameter that says how hard to think; every provider has another place for it.
+pub(super) const EFFORT: &str = "effort";
 
 /// The key of [`ProviderId::parameters`](super::provider::ProviderId::parameters) that says how requests were adapted.
 const ADAPTED: &str = "adapted";
@@ -65,6 +74,38 @@ impl Adaptation {
         !self.dropped.contains(parameter)
     }
 
+    /// What a model is known to refuse of requests with these parameters. `formats` are those of the provider.
+    pub(super) fn of_model(model: &ModelV1, configured: &Value, formats: &[AnswerFormat]) -> Self {
+        let is_refused = |name: &str, value: &Value| match name {
+            "temperature" | "top_p" | "top_k" => model.refuses(RefusalV1::Sampling),
+            EFFORT => model.refuses(RefusalV1::Effort),
+            "thinking" => match value["type"].as_str() {
+                Some("enabled") => model.refuses(RefusalV1::ThinkingBudget),
+                Some("disabled") => model.refuses(RefusalV1::DisabledThinking),
+                _ => false,
+            },
+            _ => false,
+        };
+        let options = configured.as_object().into_iter().flatten();
+        let dropped = options.filter(|(name, value)| is_refused(name, value)).map(|(name, _)| name.clone()).collect();
+        let is_accepted = |format: &&AnswerFormat| match format {
+            AnswerFormat::Schema => !model.refuses(RefusalV1::StructuredOutput),
+            AnswerFormat::Tool => !model.refuses(RefusalV1::ForcedToolChoice),
+            AnswerFormat::JsonObject | AnswerFormat::Text => true,
+        };
+        Self {
+            dropped,
+            answer_format: formats.iter().find(is_accepted).copied().unwrap_or_default(),
+            refused_limits: usize::from(model.refuses(RefusalV1::MaxTokens)),
+        }
+    }
+
+    /// The same for requests with other parameters: what they do not have cannot be left out.
+    pub(super) fn restricted_to(mut self, configured: &Value) -> Self {
+        self.dropped.retain(|name| configured.get(name).is_some());
+        self
+    }
+
     /// The same without the refused part; `None` where there is no alternative. `formats` are those of the provider.
     pub fn without(&self, refused: &RefusedPart, formats: &[AnswerFormat]) -> Option<Self> {
         let mut next = self.clone();
@@ -82,7 +123,7 @@ impl Adaptation {
     }
 
     /// Leaves out what either adaptation leaves out.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.dropped.extend(other.dropped.iter().cloned());
         self.answer_format = self.answer_format.max(other.answer_format);
         self.refused_limits = self.refused_limits.max(other.refused_limits);
@@ -94,10 +135,15 @@ impl Adaptation {
         let mut dropped: Vec<&str> = self.dropped.iter().map(String::as_str).collect();
         // The name of the limit does not change the answer; its absence may.
         dropped.extend(self.limit().is_none().then_some("max_tokens"));
+        // Nor does the way in which the schema is enforced.
+        let format = match self.answer_format {
+            AnswerFormat::Tool => AnswerFormat::Schema,
+            format => format,
+        };
         if let Value::Object(entries) = &mut sent {
             entries.retain(|name, _| self.sends(name));
-            if !dropped.is_empty() || self.answer_format != AnswerFormat::Schema {
-                entries.insert(ADAPTED.to_owned(), json!({ "dropped": dropped, "answer_format": self.answer_format }));
+            if !dropped.is_empty() || format != AnswerFormat::Schema {
+                entries.insert(ADAPTED.to_owned(), json!({ "dropped": dropped, "answer_format": format }));
             }
         }
         sent
@@ -112,7 +158,7 @@ impl Adaptation {
         for set in (0..1_u32 << names.len()).filter(is_likely) {
             let chosen = names.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
             let dropped: BTreeSet<String> = chosen.map(|(_, name)| (*name).clone()).collect();
-            for format in formats {
+            for format in formats.iter().filter(|format| **format != AnswerFormat::Tool) {
                 for refused_limits in [0, LIMITS.len()] {
                     all.push(Self { dropped: dropped.clone(), answer_format: *format, refused_limits });
                 }
@@ -130,7 +176,7 @@ impl Adaptation {
     pub fn describe(&self) -> Option<String> {
         let names: Vec<String> = self.dropped.iter().map(|name| format!("`{name}`")).collect();
         let sampling = if self.samples_by_default() { ", so that sampling was the provider's default" } else { "" };
-        (!names.is_empty()).then(|| format!("the provider refused {}{sampling}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("the model refuses {}{sampling}", names.join(", ")))
     }
 }
 
@@ -144,6 +190,7 @@ pub fn classify_refusal(failure: HttpFailure, parts: &PartNames<'_>) -> SendErro
 
 fn find_refused_part(failure: &HttpFailure, parts: &PartNames<'_>) -> Option<RefusedPart> {
     let is_about_the_request = match failure.status {
+        _ if matches!(failure.error, SendError::Exhausted { .. }) => false,
         // Authentication, addresses, rates and time-outs.
         401 | 403 | 404 | 407 | 408 | 409 | 413 | 425 | 429 => false,
         status => status >= 400,
@@ -154,16 +201,24 @@ fn find_refused_part(failure: &HttpFailure, parts: &PartNames<'_>) -> Option<Ref
     let words = failure.words.to_lowercase();
     // A limit may also be refused because of its value or the length of the prompt.
     let is_refused = |part: &RefusedPart| *part != RefusedPart::TokenLimit || !is_about_length(&words);
-    let named = |path: &String| part_of_name(path.split('.').next()?, parts);
+    let named = |path: &String| part_of_path(path, parts);
     if let Some(part) = failure.parameters.iter().find_map(named) {
         return Some(part).filter(is_refused);
     }
     if failure.status >= 500 && !OBJECTIONS.split('|').any(|objection| words.contains(objection)) {
         return None;
     }
-    let names = parts.parameters.iter().chain(parts.format).chain(parts.limit);
-    let (_, first) = names.filter_map(|name| Some((position(&words, name)?, *name))).min()?;
+    let names = parts.parameters.iter().chain(parts.format).chain(parts.limit).chain(parts.effort);
+    // Of several names at the same place the longest says most: `output_config.effort` is not `output_config`.
+    let found = names.filter_map(|name| Some((position(&words, name)?, Reverse(name.len()), *name)));
+    let (_, _, first) = found.min()?;
     part_of_name(first, parts).filter(is_refused)
+}
+
+/// The part that the longest known beginning of a path names.
+fn part_of_path(path: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
+    let shorter = path.rsplit_once('.').map(|(beginning, _)| beginning);
+    part_of_name(path, parts).or_else(|| part_of_path(shorter?, parts))
 }
 
 fn part_of_name(name: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
@@ -171,6 +226,7 @@ fn part_of_name(name: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
         name if parts.parameters.contains(&name) => Some(RefusedPart::Parameter(name.to_owned())),
         name if parts.format.contains(&name) => Some(RefusedPart::AnswerFormat),
         name if parts.limit.contains(&name) => Some(RefusedPart::TokenLimit),
+        name if parts.effort.contains(&name) => Some(RefusedPart::Parameter(EFFORT.to_owned())),
         _ => None,
     }
 }

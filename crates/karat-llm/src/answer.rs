@@ -131,8 +131,29 @@ fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
     Ok(value)
 }
 
-/// Removes unknown fields and adds missing nulls, as deep as the schema goes.
+/// Removes unknown fields, adds missing nulls, and takes one value for a list of it and a list of one for its value, as deep as
+/// the schema goes.
 fn tidy(node: &mut Node, schema: &Value) {
+    let takes = |name: &str| match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|own| own == name),
+        Some(own) => own == name,
+        None => false,
+    };
+    match &mut node.value {
+        Written::Array(items) if !takes("array") && (takes("integer") || takes("number") || takes("string")) => {
+            match (items.len(), takes("null")) {
+                (0, true) => node.value = Written::Null,
+                (1, _) => node.value = items.remove(0).value,
+                _ => {}
+            }
+        }
+        Written::Array(_) | Written::Null => {}
+        _ if takes("array") => {
+            let one = Node { value: std::mem::replace(&mut node.value, Written::Null), span: node.span.clone() };
+            node.value = Written::Array(vec![one]);
+        }
+        _ => {}
+    }
     match &mut node.value {
         Written::Array(items) => {
             let schema = schema.get("items");
@@ -270,6 +291,13 @@ mod tests {
         check(r#"{"items":[{"b":"x"}]}"#, None);
         check(r#"{"items":[{"a":"2"}]}"#, None);
         check(r#"{"items":[null]}"#, None);
+        // One value for a list of it, and the other way round.
+        check(r#"{"items":{"a":[1],"b":["x"]}}"#, Some(r#"{"items":[{"a":1,"b":"x"}]}"#));
+        check(r#"{"items":[{"a":1,"b":[]}]}"#, Some(r#"{"items":[{"a":1}]}"#));
+        check(r#"{"items":[]}"#, Some(r#"{"items":[]}"#));
+        check(r#"{"items":[{"a":[]}]}"#, None);
+        check(r#"{"items":[{"a":[1,2]}]}"#, None);
+        check(r#"{"items":[{"a":1,"b":["x","y"]}]}"#, None);
     }
 
     #[test]

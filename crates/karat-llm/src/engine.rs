@@ -23,7 +23,7 @@ use request::{Message, Permission, PermissionRequest, Request, SharedState};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
@@ -43,9 +43,21 @@ pub struct Engine {
 #[expect(missing_docs, reason = "field names say it")]
 pub enum EngineEvent<'a> {
     /// A request failed and will be retried.
-    Retrying { wait: Duration, why: &'a str },
+    Retrying(&'a Retry),
     /// A question is done and, where it is to be stored, stored. `index` is its position, from 0.
     Settled { index: usize, exchange: Box<Exchange> },
+}
+
+/// A try that failed, and the next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Retry {
+    pub why: String,
+    pub wait: Duration,
+    /// The number of the next try, counted from 1.
+    pub next: u32,
+    /// The most tries that there will be.
+    pub most: u32,
 }
 
 /// Counts over all questions of a call.
@@ -100,12 +112,16 @@ pub enum EngineError {
          and --judge-cache only asks nobody. Record it with --judge-cache read-write, or use the store that has it"
     )]
     NotRecorded { question: String, key: LedgerKey, provider: String, model: String },
-    #[error("{provider} cannot be asked: {why}. What was answered before is kept")]
-    Provider { provider: String, why: String },
+    #[error("{provider} cannot be asked: {why}. What was answered before is kept{}", in_ledger(.ledger.as_deref()))]
+    Provider { provider: String, why: String, ledger: Option<String> },
     #[error("the ledger: {0}")]
     Ledger(LedgerError),
     #[error("no threads to ask with: {0}")]
     Runtime(std::io::Error),
+}
+
+fn in_ledger(place: Option<&str>) -> String {
+    place.map(|place| format!(" in the ledger of {place}")).unwrap_or_default()
 }
 
 /// How often the engine checks for cancellation.
@@ -135,6 +151,11 @@ impl Engine {
     /// The prices of tokens, where known.
     pub fn prices(&self) -> Option<Prices> {
         self.options.prices
+    }
+
+    /// Whether answers are stored.
+    pub fn stores_answers(&self) -> bool {
+        self.options.cache.writes()
     }
 
     /// The ledger key of a question.
@@ -173,6 +194,7 @@ impl Engine {
         let state = self.shared.clone().unwrap_or_else(|| self.new_shared_state());
         let earlier_requests = state.budget.calls();
         state.is_shared.store(ledger.is_shared(), std::sync::atomic::Ordering::Relaxed);
+        self.recall(&state, ledger)?;
         let limits = state.shared_limits();
         let mut session = AskSession {
             engine: self,
@@ -196,6 +218,18 @@ impl Engine {
 
     fn new_shared_state(&self) -> Arc<SharedState> {
         Arc::new(SharedState::new(Arc::clone(&self.provider), self.options.clone()))
+    }
+
+    /// Reads what the server refused in earlier runs, once.
+    fn recall(&self, state: &SharedState, ledger: &mut dyn Ledger) -> Result<(), EngineError> {
+        let mut recalled = state.recalled.lock().unwrap_or_else(PoisonError::into_inner);
+        // A provider without an address reads from a file and refuses nothing.
+        if recalled.is_none() && self.options.cache.reads() && self.provider.endpoint().is_some() {
+            let found = ledger.recall_adaptation(&state.server_key()).map_err(EngineError::Ledger)?;
+            found.iter().for_each(|found| state.adopt_recalled(found));
+            *recalled = Some(state.adaptation());
+        }
+        Ok(())
     }
 
     fn prompt(&self, question: &Question) -> Prompt {
@@ -281,6 +315,10 @@ impl AskSession<'_> {
             let parts = KeyParts::new(provider, question.template, &prompt);
             let key = parts.with(&provider.parameters);
             let check = question.form.map(|form| form.check);
+            // Room to think changes no answer, so that it is no part of the key. A limit that was configured is meant.
+            let room =
+                if self.engine.options.max_tokens.is_some() { 0 } else { self.engine.provider.thinking_tokens() };
+            let prompt = Prompt { max_tokens: prompt.max_tokens.saturating_add(room), ..prompt };
             let request = Request { question: question.id.clone(), prompt, key: parts, check };
             (Waiter { index, question: question.id }, question.template.name, request, key)
         };
@@ -318,9 +356,13 @@ impl AskSession<'_> {
     /// Looks up exchanges under the current parameters, then under all others they may have been adapted to.
     fn look_up(&mut self, parts: &[&KeyParts]) -> Result<Vec<Option<Exchange>>, EngineError> {
         let current = self.state.adaptation().parameters(&self.engine.provider.id().parameters);
+        // What could not be read may be answered better by now; where nobody is asked, it is what there is.
+        let asks_again = self.engine.options.cache != CacheMode::Only;
         let mut get = |keys: &[LedgerKey]| {
             let keys: Vec<&LedgerKey> = keys.iter().collect();
-            self.ledger.get_many(&keys).map_err(EngineError::Ledger)
+            let found = self.ledger.get_many(&keys).map_err(EngineError::Ledger)?;
+            let is_good = |exchange: &Exchange| !(asks_again && exchange.answer.is_unreadable());
+            Ok(found.into_iter().map(|exchange| exchange.filter(is_good)).collect::<Vec<_>>())
         };
         let keys: Vec<LedgerKey> = parts.iter().map(|parts| parts.with(&current)).collect();
         let mut known = get(&keys)?;
@@ -383,13 +425,24 @@ impl AskSession<'_> {
         Ok(())
     }
 
+    /// Stores what the server was found to refuse, so that later runs do not ask again.
+    fn remember_adaptation(&mut self) -> Result<(), EngineError> {
+        let now = self.state.adaptation();
+        let mut recalled = self.state.recalled.lock().unwrap_or_else(PoisonError::into_inner);
+        if recalled.as_ref().is_some_and(|recalled| *recalled != now) {
+            self.ledger.remember_adaptation(&self.state.server_key(), &now).map_err(EngineError::Ledger)?;
+            *recalled = Some(now);
+        }
+        Ok(())
+    }
+
     fn handle_messages(&mut self, batch: Vec<Message>, stopped: bool) -> Result<(), EngineError> {
         let mut done = Vec::new();
         let mut settled_requests: Vec<SettledRequest> = Vec::new();
         let mut fatal = None;
         for message in batch {
             match message {
-                Message::Retrying { wait, why } => (self.observer)(EngineEvent::Retrying { wait, why: &why }),
+                Message::Retrying(retry) => (self.observer)(EngineEvent::Retrying(&retry)),
                 Message::Sending(request) => self.unpermitted.push((request, Instant::now())),
                 Message::Settled(settled) => settled_requests.push(settled),
                 Message::Done(key, exchange) => done.push((key, *exchange)),
@@ -398,6 +451,7 @@ impl AskSession<'_> {
         }
         if self.engine.options.cache.writes() {
             self.store_answers(&mut done)?;
+            self.remember_adaptation()?;
         }
         // After the answers: whoever is stopped in between has paid for something that is there.
         if !settled_requests.is_empty() {
@@ -410,7 +464,11 @@ impl AskSession<'_> {
             self.settle(&key, exchange);
         }
         match fatal.or_else(|| self.state.warm_up.give_up_reason()) {
-            Some(why) => Err(EngineError::Provider { provider: self.engine.provider.id().provider.clone(), why }),
+            Some(why) => {
+                let provider = self.engine.provider.id().provider.clone();
+                let ledger = self.ledger.place().filter(|_| self.engine.options.cache.writes());
+                Err(EngineError::Provider { provider, why, ledger })
+            }
             None => Ok(()),
         }
     }

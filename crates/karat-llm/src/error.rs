@@ -26,6 +26,12 @@ pub enum SendError {
     /// later.
     #[error("{why}")]
     AnswerLost { why: String },
+    /// Nobody is at the address: the connection was refused, or no server has the name. Nothing was sent.
+    #[error("{why}")]
+    Unreached { why: String },
+    /// The credit or quota of the account, or the limit of the key, is used up. Waiting does not restore it.
+    #[error("{why}")]
+    Exhausted { why: String },
     /// This request is not accepted; others may be.
     #[error("{why}")]
     Rejected { why: String },
@@ -36,6 +42,9 @@ pub enum SendError {
     #[error("{why}")]
     Fatal { why: String },
 }
+
+/// Refused connections in a row, after which a server is taken to be gone.
+pub const MAX_UNREACHED: u32 = 3;
 
 /// The part of a request that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +91,8 @@ impl HttpFailure {
         let error = match self.error {
             SendError::Retry { after, why } => SendError::Retry { after, why: secret.redact(&why) },
             SendError::AnswerLost { why } => SendError::AnswerLost { why: secret.redact(&why) },
+            SendError::Unreached { why } => SendError::Unreached { why: secret.redact(&why) },
+            SendError::Exhausted { why } => SendError::Exhausted { why: secret.redact(&why) },
             SendError::Rejected { why } => SendError::Rejected { why: secret.redact(&why) },
             SendError::Fatal { why } => SendError::Fatal { why: secret.redact(&why) },
             error @ SendError::Refused { .. } => error,

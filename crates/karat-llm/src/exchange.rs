@@ -128,16 +128,19 @@ pub enum FailureReason {
 }
 
 impl Exchange {
-    /// Whether the answer is worth storing. Questions without an answer are not stored, so they are asked again.
+    /// Whether it is worth storing. Questions without an answer are not stored, so they are asked again. Those whose answer could
+    /// not be read are stored, since it was paid for and shows what is wrong; they are asked again, too.
     pub fn is_final(&self) -> bool {
-        match &self.answer {
-            Answer::Given(_) | Answer::Refused { .. } => true,
-            Answer::Missing { reason, .. } => *reason == FailureReason::Unreadable,
-        }
+        !matches!(self.answer, Answer::Missing { .. }) || self.answer.is_unreadable()
     }
 }
 
 impl Answer {
+    /// Whether an answer came that could not be read. Whoever answers so may do better the next time.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Missing { reason: FailureReason::Unreadable, .. })
+    }
+
     pub(super) fn missing(reason: FailureReason, why: impl Into<String>) -> Self {
         Self::Missing { reason, why: why.into() }
     }

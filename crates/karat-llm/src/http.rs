@@ -8,6 +8,7 @@ use karat_io::secret::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde_json::Value;
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -89,7 +90,12 @@ impl Endpoint {
         Ok(())
     }
 
-    /// What must be configured before it can be used, such as a key.
+    /// Refuses every request for this reason.
+    pub(super) fn forbid(&mut self, why: String) {
+        self.missing_setup = Some(why);
+    }
+
+    /// What must be configured before it can be used, such as a key, or another model.
     pub fn missing_setup(&self) -> Option<&str> {
         self.missing_setup.as_deref()
     }
@@ -112,6 +118,11 @@ impl Endpoint {
         }
         let key = hasher.finalize().to_hex();
         format!("{} {}", self.url.host_str().unwrap_or_default(), &key[..16])
+    }
+
+    /// Where requests are posted to.
+    pub(super) fn address(&self) -> &str {
+        self.url.as_str()
     }
 
     /// Removes the API key from what is to be stored or shown.
@@ -145,10 +156,16 @@ impl Endpoint {
         }
         let text = text?;
         // Our parser also rejects duplicate keys.
-        json::parse(&text).map(|node| node.to_json()).map_err(|faults| {
+        let answer = json::parse(&text).map(|node| node.to_json()).map_err(|faults| {
             let first = faults.first().map(|fault| fault.message.as_str()).unwrap_or_default();
-            SendError::answer_lost(format!("the server's answer is not JSON ({first})")).into()
-        })
+            SendError::answer_lost(format!("the server's answer is not JSON ({first})"))
+        })?;
+        // Some servers that pass requests on answer 200 and put the failure of the other server into the body.
+        let passed_on = answer.pointer("/error/code").and_then(Value::as_u64).filter(|code| (400..600).contains(code));
+        match passed_on.and_then(|code| StatusCode::from_u16(u16::try_from(code).ok()?).ok()) {
+            Some(status) => Err(self.status_failure(status, after, &text)),
+            None => Ok(answer),
+        }
     }
 
     async fn body(&self, mut response: Response) -> Result<String, SendError> {
@@ -175,8 +192,16 @@ impl Endpoint {
         let error = error.without_url();
         let (mut why, mut below) = (error.to_string(), std::error::Error::source(&error));
         while let Some(source) = below {
+            let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+            if source.downcast_ref::<io::Error>().is_some_and(is_refused) {
+                let port = self.url.port_or_known_default().map(|port| format!(":{port}")).unwrap_or_default();
+                return SendError::Unreached { why: format!("connection refused by {host}{port}") };
+            }
             why = format!("{why}: {source}");
             below = source.source();
+        }
+        if is_unsent && UNKNOWN_NAME.iter().any(|words| why.contains(words)) {
+            return SendError::Unreached { why: format!("no server has the name {host}") };
         }
         let why = format!("no answer from {host}: {}", format_message(&why));
         if is_unsent { SendError::temporary(why) } else { SendError::answer_lost(why) }
@@ -190,11 +215,12 @@ impl Endpoint {
             summary.push_str(&format!(": {}", format_message(&words)));
         }
         let error = match status {
-            // Waiting does not restore the quota.
-            429 if text.contains("insufficient_quota") => {
-                SendError::Fatal { why: format!("{summary}; look at the account's quota") }
+            _ if is_exhausted(status, text) => SendError::Exhausted {
+                why: format!("{summary}; look at the credit and the limits of the account and the key"),
+            },
+            408 | 409 | 425 | 429 | 500.. => {
+                SendError::Retry { after: after.or_else(|| stated_delay(text)), why: summary }
             }
-            408 | 409 | 425 | 429 | 500.. => SendError::Retry { after, why: summary },
             300..=399 => SendError::Fatal {
                 why: format!("{summary}; the API is elsewhere, and `base_url` must name the right place"),
             },
@@ -265,11 +291,63 @@ fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
     Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }
 
+/// What the system says of a name that does not exist, unlike one that could not be looked up this time.
+const UNKNOWN_NAME: [&str; 3] =
+    ["Name or service not known", "nodename nor servname provided", "No address associated with hostname"];
+
+/// What providers write, in lower case, where credit, a quota or the limit of a key is used up.
+const EXHAUSTED: [&str; 15] = [
+    "insufficient_quota",
+    "exceeded your current quota",
+    "exceeded_current_quota",
+    "credit balance is too low",
+    "insufficient balance",
+    "insufficient credit",
+    "used all available credits",
+    "key limit exceeded",
+    "spending limit",
+    "specified api usage limits",
+    "billing_error",
+    "billing_not_active",
+    "billing hard limit",
+    "billing_hard_limit",
+    "arrearage",
+];
+
+/// Whether an answer says that credit, a quota or the limit of a key is used up, so that asking again is useless.
+fn is_exhausted(status: u16, text: &str) -> bool {
+    let text = text.to_lowercase();
+    match status {
+        402 => true,
+        // A quota for a minute passes, whatever else is said of it; one for a day does not.
+        429 if text.contains("resource_exhausted") && !text.contains("perday") => {
+            !text.contains("perminute") && !text.contains("retrydelay") && says_exhausted(&text)
+        }
+        429 => text.contains("resource_exhausted") || says_exhausted(&text),
+        400 | 401 | 403 => says_exhausted(&text),
+        _ => false,
+    }
+}
+
+fn says_exhausted(lower: &str) -> bool {
+    EXHAUSTED.iter().any(|words| lower.contains(words))
+}
+
+/// The delay that Google states in the body, such as `"retryDelay": "20.5s"`.
+fn stated_delay(text: &str) -> Option<Duration> {
+    let value = json::parse(text).ok()?.to_json();
+    // One of the servers wraps the error into a list.
+    let error = value.get(0).unwrap_or(&value).get("error")?;
+    let stated = error["details"].as_array()?.iter().find_map(|detail| detail["retryDelay"].as_str())?;
+    Duration::try_from_secs_f64(stated.strip_suffix('s')?.parse().ok()?).ok()
+}
+
 /// The message of an error response, or the start of its text, and the parameters that it objects to.
 pub(super) fn parse_error_body(text: &str) -> (String, Vec<String>) {
     let value = json::parse(text).map(|node| node.to_json()).unwrap_or_default();
-    let message =
-        ["/error/message", "/message", "/error", "/detail"].iter().find_map(|path| value.pointer(path)?.as_str());
+    let message = ["/error/message", "/0/error/message", "/message", "/error", "/detail"]
+        .iter()
+        .find_map(|path| value.pointer(path)?.as_str());
     let named = ["/error/param", "/param"].iter().find_map(|path| value.pointer(path)?.as_str());
     let mut parameters: Vec<String> = named.map(str::to_owned).into_iter().collect();
     let mut messages = Vec::new();
@@ -344,13 +422,83 @@ mod tests {
             assert_eq!(matches!(error, SendError::AnswerLost { .. }), is_lost, "{answer:?}: {error:?}");
             assert_eq!(matches!(error, SendError::Retry { .. }), !is_lost, "{answer:?}: {error:?}");
         };
-        check(None, false);
         check(Some("HTTP/1.1 429 Too Many Requests\r\ncontent-length: 2\r\n\r\n{}"), false);
         check(Some("HTTP/1.1 503 Unavailable\r\ncontent-length: 9\r\n\r\ncut"), false);
         check(Some(""), true);
         check(Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ncut"), true);
         check(Some("HTTP/1.1 200 OK\r\ncontent-length: 101\r\n\r\n"), true);
         check(Some("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{\"a"), true);
+    }
+
+    #[test]
+    fn refused_connections_are_told_from_other_failures() {
+        let error = failed_post(None);
+        assert!(
+            matches!(&error, SendError::Unreached { why } if why.starts_with("connection refused by 127.0.0.1:")),
+            "{error:?}"
+        );
+    }
+
+    /// What providers answer where credit, quotas or limits are used up, and what only looks like it.
+    #[test]
+    fn used_up_accounts_are_told_from_rates() {
+        let exhausted = [
+            (402, ""),
+            (402, r#"{"error":{"message":"Insufficient Balance","type":"unknown_error"}}"#),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#,
+            ),
+            (429, r#"{"error":{"message":"Your account is not active","code":"billing_not_active"}}"#),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#,
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}"#,
+            ),
+            (403, r#"{"error":{"message":"Key limit exceeded (total limit).","code":403}}"#),
+            (
+                429,
+                r#"{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"20s"}]}}"#,
+            ),
+            (
+                429,
+                r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED"}}]"#,
+            ),
+        ];
+        for (status, text) in exhausted {
+            assert!(is_exhausted(status, text), "{status} {text}");
+        }
+        let others = [
+            (429, r#"{"error":{"type":"rate_limit_error","message":"rate limit"}}"#),
+            (
+                429,
+                r#"{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel"}]},{"retryDelay":"20s"}]}}"#,
+            ),
+            (
+                429,
+                r#"{"error":{"code":429,"message":"Resource exhausted. Please try again later.","status":"RESOURCE_EXHAUSTED"}}"#,
+            ),
+            (403, r#"{"error":{"message":"invalid key"}}"#),
+            (400, r#"{"error":{"message":"temperature is not supported"}}"#),
+            (500, "insufficient_quota"),
+        ];
+        for (status, text) in others {
+            assert!(!is_exhausted(status, text), "{status} {text}");
+        }
+        assert_eq!(stated_delay(others[1].1), Some(Duration::from_secs(20)));
+        assert_eq!(stated_delay(others[0].1), None);
+    }
+
+    /// A server that passes requests on may put the failure of the other server into a body of its own.
+    #[test]
+    fn failures_in_a_successful_answer_are_failures() {
+        let body = "HTTP/1.1 200 OK\r\ncontent-length: 39\r\n\r\n{\"error\":{\"code\":402,\"message\":\"no\"}}  ";
+        assert!(matches!(failed_post(Some(body)), SendError::Exhausted { .. }));
+        let body = "HTTP/1.1 200 OK\r\ncontent-length: 39\r\n\r\n{\"error\":{\"code\":503,\"message\":\"no\"}}  ";
+        assert!(matches!(failed_post(Some(body)), SendError::Retry { .. }));
     }
 
     #[test]

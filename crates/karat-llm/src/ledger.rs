@@ -2,6 +2,7 @@
 
 pub use super::exchange::{Answer, Exchange, FailureReason, LedgerKey, sorted};
 
+use super::adaptation::Adaptation;
 use super::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use std::collections::BTreeMap;
 
@@ -10,8 +11,13 @@ pub trait Ledger {
     /// The exchanges under these keys, in the same order.
     fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError>;
 
-    /// Stores exchanges durably. Existing entries are not replaced.
+    /// Stores exchanges durably. Existing entries are not replaced, but for those whose answer could not be read.
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError>;
+
+    /// Where it is, for messages; `None` if it does not outlive the process.
+    fn place(&self) -> Option<String> {
+        None
+    }
 
     /// Whether other processes use it at the same time. Then every request needs a permit, and limits are shared.
     fn is_shared(&self) -> bool {
@@ -29,6 +35,16 @@ pub trait Ledger {
         Ok(())
     }
 
+    /// What a server was found to refuse, under the key that names it.
+    fn recall_adaptation(&mut self, _server: &str) -> Result<Option<Adaptation>, LedgerError> {
+        Ok(None)
+    }
+
+    /// Remembers what a server refuses, beside what is remembered of it already.
+    fn remember_adaptation(&mut self, _server: &str, _adaptation: &Adaptation) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
     /// Removes the notes of questions that are settled.
     fn forget_sent(&mut self, _keys: &[&LedgerKey]) -> Result<(), LedgerError> {
         Ok(())
@@ -40,24 +56,39 @@ pub type LedgerError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A ledger in memory.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryLedger(BTreeMap<LedgerKey, Exchange>);
+pub struct MemoryLedger {
+    exchanges: BTreeMap<LedgerKey, Exchange>,
+    adaptations: BTreeMap<String, Adaptation>,
+}
 
 impl MemoryLedger {
     /// All exchanges, by key.
     pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
-        self.0.values()
+        self.exchanges.values()
     }
 }
 
 impl Ledger for MemoryLedger {
     fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError> {
-        Ok(keys.iter().map(|key| self.0.get(*key).cloned()).collect())
+        Ok(keys.iter().map(|key| self.exchanges.get(*key).cloned()).collect())
     }
 
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
         for exchange in exchanges {
-            self.0.entry(exchange.key.clone()).or_insert_with(|| (*exchange).clone());
+            let stored = self.exchanges.entry(exchange.key.clone()).or_insert_with(|| (*exchange).clone());
+            if stored.answer.is_unreadable() {
+                stored.clone_from(exchange);
+            }
         }
+        Ok(())
+    }
+
+    fn recall_adaptation(&mut self, server: &str) -> Result<Option<Adaptation>, LedgerError> {
+        Ok(self.adaptations.get(server).cloned())
+    }
+
+    fn remember_adaptation(&mut self, server: &str, adaptation: &Adaptation) -> Result<(), LedgerError> {
+        self.adaptations.entry(server.to_owned()).or_default().merge(adaptation);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ pub use super::http::ProviderEnv;
 use super::adaptation::{Adaptation, AnswerFormat};
 use super::http::Endpoint;
 use super::prompt::Prompt;
+use karat_format::models::ModelV1;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
@@ -31,7 +32,18 @@ pub struct Reply {
     pub structured: Option<Value>,
     pub tokens_in: u64,
     pub tokens_out: u64,
+    /// How many of the tokens of the answer were thought, as far as the server says it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_thinking: u64,
     pub stop: StopReason,
+    /// The parameters with which it was asked for, as they were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Why an answer ends where it does.
@@ -62,6 +74,16 @@ pub trait Provider: Send + Sync {
     /// The answer formats it supports, strictest first.
     fn formats(&self) -> &'static [AnswerFormat] {
         &[AnswerFormat::Schema]
+    }
+
+    /// What the table of models has of its model.
+    fn known_model(&self) -> Option<&ModelV1> {
+        None
+    }
+
+    /// How many tokens it may think with, which count as part of the answer.
+    fn thinking_tokens(&self) -> u32 {
+        0
     }
 
     /// Sends one prompt, without what was refused before. The question's id selects an answer from a file.

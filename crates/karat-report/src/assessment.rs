@@ -5,6 +5,8 @@ mod detail;
 pub mod html;
 pub mod markdown;
 
+pub use detail::{explain, requirements};
+
 use super::compare::difference_cells;
 use super::grid::{self, Cell};
 use super::number::{span, three, title};
@@ -53,7 +55,7 @@ pub fn draw(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
     }
     match &report.comparison {
         Some(comparison) => out.push_str(&side_by_side(report, comparison, terminal)),
-        None => out.push_str(&requirements(report, terminal)),
+        None => out.push_str(&requirement_tables(report, terminal)),
     }
     if terminal.verbosity.verbose {
         out.push_str(&detail::draw(report, terminal));
@@ -112,8 +114,8 @@ fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
     }
     let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let all = assessment.answered + missing;
-    let (answered, kinds) = (assessment.answered, kinds.join(", "));
-    let mut text = format!("{answered} of {all} requirements answered, the others count as misses: {kinds}");
+    let (answered, kinds, treatment) = (assessment.answered, kinds.join(", "), assessment.treatment_of_unanswered());
+    let mut text = format!("{answered} of {all} requirements answered, the others {treatment}: {kinds}");
     if let Some(combined) = assessment.answered_only.get("mean_combined_score") {
         text.push_str(&format!("; combined score of those answered {}", three(combined.value)));
     }
@@ -163,7 +165,7 @@ fn retrieval_block(report: &AssessmentReportV1, retrieval: &RetrievalV1, termina
     out
 }
 
-fn requirements(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
+fn requirement_tables(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     let only = report.assessments.iter().next().map(|(_, assessment)| assessment);
     for bundle in &report.bundles {
@@ -197,9 +199,9 @@ fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &Ass
             Cell::left(&one.requirement_id),
             Cell::left(verdict(Some(one.golden))),
             Cell::left(verdict(one.said)).styled(style_of(one)),
-            Cell::right(two(Some(one.compliance))),
+            Cell::right(two(one.compliance)),
             Cell::right(two(one.evidence)),
-            Cell::right(two(Some(one.combined))),
+            Cell::right(two(one.combined)),
             Cell::right(found.unwrap_or_else(|| "–".to_owned())).styled(DIM),
         ]);
     }
@@ -237,7 +239,7 @@ pub(super) fn verdict(verdict: Option<Compliance>) -> &'static str {
 fn style_of(one: &AssessedV1) -> Style {
     match one.said {
         Some(answer) if answer == one.golden => GREEN,
-        Some(_) if one.compliance > 0.0 => WARNING,
+        Some(_) if one.compliance.is_some_and(|near| near > 0.0) => WARNING,
         _ => RED,
     }
 }

@@ -10,7 +10,7 @@ mod trial;
 pub use costs::TrialCosts;
 pub use pairs::{CasePairs, CaseReport, PairReports};
 pub use reduce::reduce;
-pub(crate) use trial::candidate;
+pub(crate) use trial::{candidate, split_in_words, votes_in_words};
 
 use karat_core::golden::Golden;
 use karat_core::metric::Undefined;
@@ -18,16 +18,18 @@ use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Sweep;
 use karat_core::metric::table;
+use karat_core::panel::{AuditRatings, FieldAgreement};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, TrialScore};
+use karat_core::stats::agreement::{Estimate as AgreementEstimate, Level};
 use karat_core::stats::correct::{CorrectedEstimate, CorrectionError};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Outcome;
 use karat_core::wording;
 use karat_format::report::{
-    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, DetailV1, EstimateV1, FiguresV1,
-    IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, MeasuredV1, MetricsV1, ProfileV1, ReportV1, SCHEMA, SliceV1,
-    StatusV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
+    AgreementLevelV1, AuditAgreementV1, CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1,
+    DetailV1, EstimateV1, FieldAgreementV1, FiguresV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, MeasuredV1,
+    MetricsV1, ProfileV1, RecordedV1, ReportV1, SCHEMA, SliceV1, StatusV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -47,6 +49,8 @@ pub struct ReportInput<'a> {
     pub corrected: &'a [CorrectedTool],
     pub notes: &'a [String],
     pub isolation: &'a BTreeMap<String, String>,
+    /// By tool whose trials were repeated from a recording.
+    pub recorded: &'a BTreeMap<String, RecordedV1>,
     pub asked: &'a [JudgeV1],
     /// Cost of this run, by model judge.
     pub spent: &'a BTreeMap<String, JudgeSpentV1>,
@@ -74,11 +78,12 @@ pub fn report(mut input: ReportInput<'_>, mut pairs: PairReports<'_>, costs: &Tr
         profile: profile_as_printed(input.profile),
         seed: input.seed,
         intervals: IntervalsV1::new(input.intervals, input.intervals.cluster.decide(suite).used_field()),
-        cases: suite.cases.iter().map(|case| case_info_with(case, detail)).collect(),
+        cases: suite.cases.iter().map(|case| case_info_with(case, input.profile, detail)).collect(),
         tools,
         ranking: None,
         pooled_extras: pairs.pooled_extras(),
         judges: judges(&input, &pairs),
+        audit_agreement: audit_agreement(&pairs.audits),
         sensitivity: None,
         measured: measured(&input, costs),
         warnings: detail.statement().into_iter().chain(warnings.cloned()).collect(),
@@ -110,8 +115,8 @@ pub fn seed_from(suite: &Suite) -> u64 {
     hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-fn case_info_with(case: &Case, detail: DetailV1) -> CaseInfoV1 {
-    let mut info = case_info(case);
+fn case_info_with(case: &Case, profile: &Profile, detail: DetailV1) -> CaseInfoV1 {
+    let mut info = case_info(case, profile);
     if detail == DetailV1::None {
         info.issues.iter_mut().for_each(keep_acceptance);
     }
@@ -125,8 +130,9 @@ fn keep_acceptance(golden: &mut IssueInfoV1) {
 }
 
 /// What a report says of a case itself.
-pub fn case_info(case: &Case) -> CaseInfoV1 {
-    let issue = |g: &Golden| IssueInfoV1 {
+pub fn case_info(case: &Case, profile: &Profile) -> CaseInfoV1 {
+    let compared = case.compared_goldens(profile.method);
+    let issue = |(at, g): (usize, &Golden)| IssueInfoV1 {
         id: g.id.to_string(),
         title: one_line(g.headline()),
         severity: g.severity,
@@ -135,6 +141,7 @@ pub fn case_info(case: &Case) -> CaseInfoV1 {
         line_start: g.lines.map(|l| l.start),
         line_end: g.lines.map(|l| l.end),
         acceptance: g.acceptance,
+        compared: !g.is_required() || compared.binary_search(&at).is_ok(),
     };
     CaseInfoV1 {
         case: case.id.to_string(),
@@ -142,9 +149,10 @@ pub fn case_info(case: &Case) -> CaseInfoV1 {
         verdict: case.verdict,
         categories: case.categories.clone(),
         fields: case.fields().map(|(field, value)| (field, value.to_owned())).collect(),
+        allow_unexpected: case.allow_unexpected,
         twisted: case.twisted_from.is_some(),
         operations: case.twisted_from.iter().flat_map(|from| from.operations.clone()).collect(),
-        issues: case.goldens.iter().map(issue).collect(),
+        issues: case.goldens.iter().enumerate().map(issue).collect(),
     }
 }
 
@@ -179,6 +187,7 @@ fn tool(at: usize, trials_by_case: Vec<Vec<TrialResultV1>>, detail: DetailV1, in
     ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
+        recorded: input.recorded.get(score.tool.as_str()).cloned(),
         outcomes: Outcome::ALL.iter().map(|o| (*o, score.outcomes.get(o).copied().unwrap_or(0))).collect(),
         incomplete: score.incomplete,
         pass: score.pass,
@@ -188,6 +197,8 @@ fn tool(at: usize, trials_by_case: Vec<Vec<TrialResultV1>>, detail: DetailV1, in
         unlabelled_extras: extras.unlabelled,
         one_to_one: score.one_to_one,
         verdicts: score.verdicts,
+        verdicts_derived: score.verdicts_derived,
+        audited_findings: score.audited_findings,
         metrics: metrics(&score.metrics),
         micro: metrics(&score.micro),
         by: score.by.iter().map(|(dimension, values)| (dimension.clone(), slices(values))).collect(),
@@ -316,9 +327,36 @@ fn judges(input: &ReportInput<'_>, pairs: &PairReports<'_>) -> Vec<JudgeV1> {
     });
     let mut judges: Vec<JudgeV1> = input.asked.iter().cloned().chain(given).collect();
     for judge in &mut judges {
-        judge.beyond = pairs.beyond.get(&judge.judge).copied().unwrap_or_default();
+        // What a panel decides names its members.
+        let mut members = judge.agreement.as_ref().map(|agreement| agreement.judges.clone()).unwrap_or_default();
+        members.sort();
+        let names = [judge.judge.clone(), members.join(", ")];
+        judge.beyond = names.iter().find_map(|name| pairs.beyond.get(name)).copied().unwrap_or_default();
     }
     judges
+}
+
+/// How far judges agree on each decision of audits; `None` where no trial was audited by two of them.
+pub fn audit_agreement(audits: &AuditRatings) -> Option<AuditAgreementV1> {
+    let ends = |estimate: &AgreementEstimate| estimate.interval.ok().map(|interval| [interval.low, interval.high]);
+    let of_field = |own: FieldAgreement| FieldAgreementV1 {
+        field: own.field,
+        level: match own.field.level() {
+            Level::Nominal => AgreementLevelV1::Nominal,
+            Level::Ordinal => AgreementLevelV1::Ordinal,
+            Level::Interval => AgreementLevelV1::Interval,
+        },
+        n: own.alpha.n,
+        percent: own.percent.value.ok(),
+        alpha: own.alpha.value.ok(),
+        alpha_ci: ends(&own.alpha),
+        undefined: own.alpha.value.err().map(str::to_owned),
+        kappa: own.kappa.and_then(|kappa| kappa.value.ok()),
+        kappa_ci: own.kappa.as_ref().and_then(ends),
+    };
+    let fields: Vec<FieldAgreementV1> = audits.measure().into_iter().map(of_field).collect();
+    let judges = audits.judges().into_iter().map(ToString::to_string).collect();
+    (!fields.is_empty()).then_some(AuditAgreementV1 { judges, fields })
 }
 
 fn measured(input: &ReportInput<'_>, costs: &TrialCosts) -> MeasuredV1 {

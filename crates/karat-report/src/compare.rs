@@ -2,14 +2,16 @@
 
 use super::grid::{self, Cell};
 use super::markdown::{self, escape};
-use super::number::{at_most, interval, or_dash, p_value, rank_set, signed, three, title};
+use super::number::{at_most, interval, or_dash, p_value, rank_set, signed, three, title, unseen};
 use super::terminal::{
     BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, folded, heading, indented, paint, warnings,
 };
 use anstyle::Style;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
-use karat_format::comparison::{CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, PairV1, RankTestV1, RanksV1};
+use karat_format::comparison::{
+    CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, OtherJudgesV1, PairV1, RankTestV1, RanksV1,
+};
 use karat_format::diagnostic::harmless;
 
 const MOST_MOVED: usize = 8;
@@ -20,7 +22,27 @@ pub fn draw(comparison: &ComparisonV1, terminal: &TerminalStyle) -> String {
         Some(ranks) => vec![draw_ranks(comparison, ranks, terminal)],
         None => comparison.comparisons.iter().map(|pair| draw_pair(comparison, pair, terminal)).collect(),
     };
-    parts.join("\n") + &warnings(&comparison.warnings, terminal)
+    let judges: String = comparison.other_judges().into_iter().map(|own| draw_other_judges(own, terminal)).collect();
+    judges + &parts.join("\n") + &warnings(&comparison.warnings, terminal)
+}
+
+/// That other judges decided, and what to do about it: before any figure.
+pub(crate) fn draw_other_judges(own: &OtherJudgesV1, terminal: &TerminalStyle) -> String {
+    let style = if own.compared { WARNING } else { WARNING.bold() };
+    let lines = |text: &str, style| folded("", &harmless(text), style, terminal);
+    lines(&format!("{}.", capitalised_start(&own.sentence)), style) + &lines(&advice(own), DIM) + "\n"
+}
+
+fn advice(own: &OtherJudgesV1) -> String {
+    match own.compared {
+        true => format!("Compared all the same (--across-judges); to {}.", own.advice),
+        false => format!("No verdict; {}, or compare all the same with --across-judges.", own.advice),
+    }
+}
+
+/// The same in Markdown.
+pub(crate) fn markdown_other_judges(own: &OtherJudgesV1) -> String {
+    format!("\n**{}.** {}\n", escape(&capitalised_start(&own.sentence)), escape(&advice(own)))
 }
 
 fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle) -> String {
@@ -47,16 +69,20 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle)
 }
 
 fn capitalised(statement: &str) -> String {
+    capitalised_start(statement) + "."
+}
+
+fn capitalised_start(statement: &str) -> String {
     let mut letters = statement.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).chain(['.']).collect()
+    first.chain(letters).collect()
 }
 
 pub(super) fn difference_cells(row: &DifferenceV1) -> [Cell; 4] {
     let style = match row.verdict {
         ConclusionV1::Better => GOOD,
         ConclusionV1::Worse => BAD,
-        ConclusionV1::Equivalent => Style::new(),
+        ConclusionV1::Equivalent | ConclusionV1::Identical => Style::new(),
         ConclusionV1::Inconclusive => WARNING,
     };
     let verdict = Cell::left(row.verdict.as_str()).styled(style);
@@ -91,12 +117,22 @@ fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
     }
     let Some(first) = pair.metrics.first() else { return lines };
     let noun = if comparison.cluster.is_some() { "cluster" } else { "case" };
+    let mut same: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &pair.metrics {
+        let Some(text) = unseen(row, noun) else { continue };
+        match same.iter_mut().find(|(own, _)| *own == text) {
+            Some((_, metrics)) => metrics.push(title(&row.metric)),
+            None => same.push((text, vec![title(&row.metric)])),
+        }
+    }
+    lines.extend(same.iter().map(|(text, metrics)| format!("{}: identical, {text}", metrics.join(", "))));
     if let Some(least) = first.detectable {
         let units = count(first.units, noun);
         let metric = title(&first.metric);
         lines.push(format!("{metric}: with {units} a difference of {least:.3} would be detected 4 times out of 5"));
     }
-    let few = || pair.metrics.iter().filter(|row| row.unreliable && row.n > 0).map(|row| row.units);
+    let few =
+        || pair.metrics.iter().filter(|row| row.unreliable && row.n > 0 && row.unseen.is_none()).map(|row| row.units);
     if let (Some(least), Some(most)) = (few().min(), few().max()) {
         let n = if least < most { format!("{least} to {most} {noun}s") } else { count(most, noun) };
         lines.push(format!("n = {n}: too few to rely on ({RELIABLE_N} wanted)"));
@@ -106,6 +142,9 @@ fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
 
 /// The reason, unless the numbers of the row already show it.
 fn reason(row: &DifferenceV1) -> Option<&str> {
+    if row.verdict == ConclusionV1::Identical {
+        return None;
+    }
     let open = row.verdict == ConclusionV1::Inconclusive && row.p_holm.is_some_and(|p| p > 0.05) && row.ci.is_some();
     let holds_zero = row.ci.is_some_and(|[low, high]| low <= 0.0 && high >= 0.0);
     let plain = row.ci.is_some_and(|[low, high]| low != high) && row.verdict != ConclusionV1::Inconclusive;
@@ -215,6 +254,7 @@ fn rank_method(ranks: &RanksV1) -> String {
 /// Renders every pair of tools, or the ranks, and the warnings as Markdown.
 pub fn markdown(comparison: &ComparisonV1) -> String {
     let mut out = format!("## Karat: {}\n", escape(&comparison.suite));
+    out.extend(comparison.other_judges().into_iter().map(markdown_other_judges));
     match &comparison.ranks {
         Some(ranks) => out.push_str(&markdown_ranks(ranks)),
         None => comparison.comparisons.iter().for_each(|pair| out.push_str(&markdown_pair(comparison, pair))),

@@ -1,8 +1,14 @@
 //! Explains one case: each golden, its best candidates with the parts of their scores, and who decided.
 
-use super::number::at_most;
+mod trial_choice;
+
+pub use trial_choice::{TrialChoice, choose_trial};
+
+use super::build::{split_in_words, votes_in_words};
+use super::number::{at_most, three};
 use super::reason::{Names, extra_in_words, miss_in_words};
 use super::refused::{odds, refused, sides};
+use super::screen::{Depth, Entry, Section, fit};
 use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, paint};
 use super::{build, grid};
 use anstyle::Style;
@@ -14,11 +20,12 @@ use karat_core::lines::Lines;
 use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, Parts};
 use karat_core::profile::{Method, Profile, Unstated};
 use karat_core::scorecard::{AuditSummary, CaseScore, TrialScore};
-use karat_core::suite::Case;
+use karat_core::suite::{Case, Verdict};
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::report::{CandidateV1, RefusedV1};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use unicode_width::UnicodeWidthStr;
@@ -29,6 +36,8 @@ pub struct CaseExplanation<'a> {
     pub case: &'a Case,
     pub score: &'a CaseScore,
     pub trial: &'a TrialScore,
+    /// Why this trial is the one that is explained.
+    pub choice: TrialChoice,
     /// `None` if the trial never ran.
     pub reported: Option<&'a Trial>,
     /// Matches refer to them by index.
@@ -38,25 +47,14 @@ pub struct CaseExplanation<'a> {
     pub profile: &'a Profile,
 }
 
-/// Renders the explanation.
+/// Renders the explanation, what counts first: as much as a screen holds, or all of it with `--verbose`.
 pub fn draw(input: &CaseExplanation<'_>, tool: &str, terminal: &TerminalStyle) -> String {
     let findings = input.reported.map_or(&[][..], |trial| &trial.findings);
     let untouched = BTreeSet::from_iter(input.trial.untouched_extras(input.profile));
     let mut writer = TextWriter { out: String::new(), terminal, input, findings, untouched };
     writer.head(tool);
-    let result = &input.trial.result;
-    (0..input.case.goldens.len()).for_each(|index| writer.golden(index));
-    if !result.duplicates.is_empty() {
-        writer.title("Repeats", &count(result.duplicates.len(), "finding"));
-        result.duplicates.iter().for_each(|duplicate| writer.duplicate(duplicate));
-    }
-    let extras: Vec<&Extra> = result.extras.iter().filter(|e| !e.flags.contains(&Flag::Trap)).collect();
-    if !extras.is_empty() {
-        writer.title("Extras", &count(extras.len(), "finding"));
-        extras.into_iter().for_each(|extra| writer.extra(extra));
-    }
-    writer.other_trials();
-    writer.out
+    let head = std::mem::take(&mut writer.out);
+    head.clone() + &fit(&writer.sections(), head.lines().count(), terminal)
 }
 
 const MOST_LINES: usize = 4;
@@ -76,7 +74,7 @@ struct TextWriter<'a> {
 
 const OUTSIDE_CHANGE: &str = "on lines the change did not touch";
 
-impl TextWriter<'_> {
+impl<'a> TextWriter<'a> {
     fn paint(&self, text: &str, style: Style) -> String {
         paint(text, style, self.terminal)
     }
@@ -155,32 +153,68 @@ impl TextWriter<'_> {
             (", ", DIM),
             (&*format!("{} missed", counts.fn_), some(counts.fn_, BAD)),
             (", ", DIM),
-            (&*format!("{} false", counts.fp), some(counts.fp, WARNING)),
+            (&*self.extras_in_words(counts.fp), some(self.alarms(counts.fp), WARNING)),
             (&*not_counted, DIM),
         ];
         self.beside(0, &[(&title, BOLD)], &facts);
         if let Some(name) = &self.input.case.name {
             self.quote(0, name, DIM);
         }
+        self.choice();
+        if matches!(self.input.profile.method, Method::Verdict | Method::Audit) {
+            self.verdict();
+        }
         if let Some(audited) = &trial.audited {
             self.audit(audited);
         }
     }
 
+    fn choice(&mut self) {
+        let Some(why) = self.input.choice.words() else { return };
+        let trials = count(self.input.score.trials.len(), "trial");
+        for line in grid::wrap(&format!("Chosen of {trials}: {why}"), self.terminal.width) {
+            self.painted_line(0, &line, DIM);
+        }
+    }
+
+    fn verdict(&mut self) {
+        let trial = self.input.trial;
+        let (Some(verdict), Some(correct)) = (trial.verdict, trial.verdict_correct) else { return };
+        let (style, word) = if correct { (GOOD, "right") } else { (BAD, "wrong") };
+        let said = match verdict {
+            Verdict::Vulnerable => "vulnerable",
+            Verdict::Safe => "safe",
+        };
+        self.painted_line(0, &format!("Verdict: {said}, which is {word}"), style);
+    }
+
     fn audit(&mut self, audited: &AuditSummary) {
         let judgement = audited.judgement.and_then(|index| self.input.judgements.get(index));
-        let mut facts = vec!["the target was not found".to_owned()];
+        let found = match audited.target_found {
+            Some(true) => "the target was found",
+            Some(false) => "the target was not found",
+            None => "nobody was asked about the target",
+        };
+        let mut facts = vec![found.to_owned()];
         if let Some(target) = &audited.target {
-            facts = vec!["the target was found".to_owned()];
             facts.extend(target.type_match.map(|fit| format!("type {}", fit.as_str().replace('_', " "))));
             let scores = [("root cause", target.rcir), ("attack vector", target.ava), ("fix", target.fsv)];
             facts.extend(scores.iter().filter_map(|(name, score)| Some(format!("{name} {:.2}", (*score)?))));
         }
-        let who = judgement.map_or_else(String::new, |own| format!(" by {}", harmless(own.judge.as_str())));
+        let judges: Vec<String> = audited.judges.iter().map(|judge| harmless(judge.as_str()).into_owned()).collect();
+        let who = format!(" by {}", judges.join(", "));
         let style = if audited.target.is_some() { GOOD } else { BAD };
         self.out.push('\n');
         for line in grid::wrap(&format!("Audit{who}: {}", facts.join(" · ")), self.terminal.width) {
             self.painted_line(0, &line, style);
+        }
+        if !audited.ties.is_empty() {
+            let ties: Vec<String> = audited.ties.iter().map(|tie| harmless(&tie.to_string()).into_owned()).collect();
+            let words =
+                format!("The judges are evenly split on {}; what credits the tool least was used.", ties.join(", "));
+            for line in grid::wrap(&words, self.terminal.width.saturating_sub(2)) {
+                self.painted_line(2, &line, WARNING);
+            }
         }
         if let Some(Decision::Audit(AuditDecision { explanation: Some(words), .. })) =
             judgement.map(|own| &own.decision)
@@ -189,46 +223,193 @@ impl TextWriter<'_> {
         }
     }
 
-    fn golden(&mut self, index: usize) {
-        let golden = &self.input.case.goldens[index];
-        let result = &self.input.trial.result;
-        let found = result.matches.iter().chain(&result.acceptable).find(|found| found.golden == index);
-        let is_trap = |extra: &&Extra| matches!(extra.why, ExtraReason::Trap { golden } if golden == index);
-        let trap = result.extras.iter().find(is_trap);
-        let miss = result.misses.iter().find(|miss| miss.golden == index);
-        let (mark, style, state) = match (found, trap, miss, golden.acceptance) {
-            (Some(_), _, _, Acceptance::Acceptable) => ("✓", GOOD, "acceptable, reported"),
-            (Some(_), ..) => ("✓", GOOD, "found"),
-            (None, Some(_), ..) => ("✗", BAD, "a trap, reported"),
-            (None, None, Some(_), _) => ("✗", BAD, "missed"),
-            _ if self.input.trial.outcome != Outcome::Reported => ("·", DIM, "not tried"),
-            (None, None, None, Acceptance::Acceptable) => ("·", DIM, "acceptable, not reported"),
-            (None, None, None, _) => ("·", DIM, "a trap, not reported"),
+    /// Everything below the head, what counts first.
+    fn sections(&mut self) -> Vec<Section> {
+        let input = self.input;
+        let result = &input.trial.result;
+        let (mut missed, mut traps, mut found, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for index in 0..input.case.goldens.len() {
+            let state = self.state(index);
+            match state {
+                GoldenState::Missed(_) => missed.push((index, state)),
+                GoldenState::TrapReported(_) => traps.push((index, state)),
+                GoldenState::Found(_) => found.push((index, state)),
+                GoldenState::Other => rest.push((index, state)),
+            }
+        }
+        missed.sort_by(|a, b| self.more_telling(a, b));
+        let untrapped = result.extras.iter().filter(|extra| !extra.flags.contains(&Flag::Trap));
+        let (mut valid, mut uncounted, mut alarms) = (Vec::new(), Vec::new(), Vec::new());
+        for extra in untrapped {
+            match (extra.why.is_valid(), self.untouched.contains(&extra.finding)) {
+                (true, _) => valid.push(extra),
+                (false, true) => uncounted.push(extra),
+                (false, false) => alarms.push(extra),
+            }
+        }
+        alarms.sort_by(|a, b| nearness(b.best.as_ref()).total_cmp(&nearness(a.best.as_ref())));
+
+        let required = count(input.case.required().count(), "required golden");
+        let goldens = |n: usize| count(n, "golden");
+        let findings = |n: usize| count(n, "finding");
+        let is_required = |index: usize| input.case.goldens[index].is_required();
+        let not_required = match input.trial.outcome {
+            Outcome::Reported if rest.iter().any(|(index, _)| is_required(*index)) => "Not compared",
+            Outcome::Reported => "Not required",
+            _ => "Not tried",
         };
-        self.out.push('\n');
+        let allowed = if input.case.allow_unexpected { std::mem::take(&mut alarms) } else { Vec::new() };
+        let mut alarm_entries = self.golden_entries(&traps);
+        alarm_entries.extend(self.extra_entries(&alarms));
+        vec![
+            self.section("Missed", format!("{} of {required}", missed.len()), true, "missed golden", |writer| {
+                writer.golden_entries(&missed)
+            }),
+            self.section("False alarms", findings(alarm_entries.len()), true, "false alarm", |_| alarm_entries),
+            self.section(
+                "Repeats",
+                findings(result.duplicates.len()),
+                input.profile.duplicates_are_false,
+                "repeat",
+                |writer| result.duplicates.iter().map(|duplicate| writer.duplicate(duplicate)).collect(),
+            ),
+            self.section("Other trials", "--trial N shows one".to_owned(), false, "trial", Self::other_trials),
+            self.section("Found", goldens(found.len()), false, "found golden", |writer| writer.golden_entries(&found)),
+            self.section("Valid extras", findings(valid.len()), false, "valid extra", |writer| {
+                writer.extra_entries(&valid)
+            }),
+            self.section("Allowed extras", findings(allowed.len()), false, "extra", |writer| {
+                writer.extra_entries(&allowed)
+            }),
+            self.section("Not counted", findings(uncounted.len()), false, "extra", |writer| {
+                writer.extra_entries(&uncounted)
+            }),
+            self.section(not_required, goldens(rest.len()), false, "golden", |writer| writer.golden_entries(&rest)),
+        ]
+    }
+
+    fn section(
+        &mut self,
+        title: &str,
+        note: String,
+        counts: bool,
+        noun: &'static str,
+        entries: impl FnOnce(&mut Self) -> Vec<Entry>,
+    ) -> Section {
+        let entries = entries(self);
+        self.title(title, &note);
+        Section { title: std::mem::take(&mut self.out), entries, noun, counts }
+    }
+
+    fn state(&self, index: usize) -> GoldenState<'a> {
+        let result = &self.input.trial.result;
+        let is_trap = |extra: &&Extra| matches!(extra.why, ExtraReason::Trap { golden } if golden == index);
+        let mut matches = result.matches.iter().chain(&result.acceptable);
+        if let Some(found) = matches.find(|found| found.golden == index) {
+            GoldenState::Found(found)
+        } else if let Some(extra) = result.extras.iter().find(is_trap) {
+            GoldenState::TrapReported(extra)
+        } else {
+            result.misses.iter().find(|miss| miss.golden == index).map_or(GoldenState::Other, GoldenState::Missed)
+        }
+    }
+
+    /// Targets first, then by severity, then those that something came near to.
+    fn more_telling(&self, a: &(usize, GoldenState<'_>), b: &(usize, GoldenState<'_>)) -> Ordering {
+        let golden = |index: usize| &self.input.case.goldens[index];
+        let weight = |index: usize| (!golden(index).target, golden(index).severity.is_none(), golden(index).severity);
+        let near = |state: &GoldenState<'_>| match state {
+            GoldenState::Missed(miss) => nearness(miss.best.as_ref()),
+            _ => 0.0,
+        };
+        weight(a.0).cmp(&weight(b.0)).then_with(|| near(&b.1).total_cmp(&near(&a.1)))
+    }
+
+    /// What `write` writes in few lines, and in full. In full, a blank line separates it from what is before it.
+    fn entry(&mut self, is_first: bool, mut write: impl FnMut(&mut Self, Depth)) -> Entry {
+        write(self, Depth::Brief);
+        let brief = std::mem::take(&mut self.out);
+        if !is_first {
+            self.out.push('\n');
+        }
+        write(self, Depth::Full);
+        Entry { brief, full: std::mem::take(&mut self.out) }
+    }
+
+    fn golden_entries(&mut self, goldens: &[(usize, GoldenState<'_>)]) -> Vec<Entry> {
+        let entry = |(at, (index, state)): (usize, &(usize, GoldenState<'_>))| {
+            self.entry(at == 0, |writer, depth| writer.golden(*index, state, depth))
+        };
+        goldens.iter().enumerate().map(entry).collect()
+    }
+
+    fn extra_entries(&mut self, extras: &[&Extra]) -> Vec<Entry> {
+        extras.iter().map(|extra| self.entry(true, |writer, depth| writer.extra(extra, depth))).collect()
+    }
+
+    fn golden(&mut self, index: usize, state: &GoldenState<'_>, depth: Depth) {
+        let golden = &self.input.case.goldens[index];
+        let is_acceptable = golden.acceptance == Acceptance::Acceptable;
+        let (mark, style, word) = match state {
+            GoldenState::Found(_) if is_acceptable => ("✓", GOOD, "acceptable, reported"),
+            GoldenState::Found(_) => ("✓", GOOD, "found"),
+            GoldenState::TrapReported(_) => ("✗", BAD, "a trap, reported"),
+            GoldenState::Missed(_) => ("✗", BAD, "missed"),
+            GoldenState::Other if self.input.trial.outcome != Outcome::Reported => ("·", DIM, "not tried"),
+            GoldenState::Other => match golden.acceptance {
+                Acceptance::Required => ("·", DIM, "not compared by this profile"),
+                Acceptance::Acceptable => ("·", DIM, "acceptable, not reported"),
+                Acceptance::Trap => ("·", DIM, "a trap, not reported"),
+            },
+        };
         let place = place(golden.file.as_ref(), golden.lines);
         let severity = golden.severity.map_or("", |s| s.as_str());
         let facts: String =
             [severity, &place].iter().filter(|s| !s.is_empty()).map(|s| format!(" · {}", harmless(s))).collect();
-        self.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &[(state, style), (&facts, DIM)]);
+        let brief_match = match (state, depth) {
+            (GoldenState::Found(found), Depth::Brief) => self.brief_match(found),
+            _ => String::new(),
+        };
+        let first = format!("{word}{brief_match}");
+        self.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &[(&first, style), (&facts, DIM)]);
+        if depth == Depth::Brief && matches!(state, GoldenState::Found(_) | GoldenState::Other) {
+            return;
+        }
         self.quote(2, golden.headline(), Style::new());
-        match (found, trap, miss) {
-            (Some(found), ..) => self.matched(golden, found),
-            (None, Some(extra), _) => self.finding("reported by", extra.finding, score(extra.best.as_ref())),
-            (None, None, Some(miss)) => self.missed(golden, miss),
-            _ => {}
+        let mut shown = None;
+        match state {
+            GoldenState::Found(found) => {
+                shown = Some(found.finding);
+                self.matched(golden, found);
+            }
+            GoldenState::TrapReported(extra) => {
+                shown = Some(extra.finding);
+                self.finding("reported by", extra.finding, score(extra.best.as_ref()), depth);
+            }
+            GoldenState::Missed(miss) => {
+                shown = miss.best.as_ref().map(|best| best.index);
+                self.missed(golden, miss, depth);
+            }
+            GoldenState::Other => {}
         }
-        let nearest = miss.and_then(|m| m.best.as_ref()).map(|b| b.index);
-        let shown = found.map(|m| m.finding).or(trap.map(|t| t.finding)).or(nearest);
+        if depth == Depth::Brief {
+            return;
+        }
         let candidates = self.input.candidates.get(index).into_iter().flatten();
-        let most = if self.terminal.verbosity.verbose { usize::MAX } else { 2 };
-        for candidate in candidates.filter(|c| Some(c.index) != shown).take(most) {
-            self.finding("also near", candidate.index, score(Some(candidate)));
+        for candidate in candidates.filter(|c| self.terminal.verbosity.verbose && Some(c.index) != shown) {
+            self.finding("also near", candidate.index, score(Some(candidate)), Depth::Full);
         }
-        if miss.is_some() {
+        if let GoldenState::Missed(_) = state {
             let refused = refused_findings(self.input, index);
             self.refused(4, &refused);
         }
+    }
+
+    /// Such as ` by f2, 0.960`.
+    fn brief_match(&self, found: &Match) -> String {
+        let Some(finding) = self.findings.get(found.finding) else { return String::new() };
+        let score = found.score.map(|score| format!(", {}", three(Some(score)))).unwrap_or_default();
+        format!(" by {}{score}", harmless(finding.id.as_str()))
     }
 
     /// Who refused which candidate, with the strongest reasons for and against a match.
@@ -262,7 +443,7 @@ impl TextWriter<'_> {
     }
 
     fn matched(&mut self, golden: &Golden, found: &Match) {
-        self.finding("matched by", found.finding, found.score.map(|score| (score, found.parts)));
+        self.finding("matched by", found.finding, found.score.map(|score| (score, found.parts)), Depth::Full);
         let reason = match &found.decided_by {
             DecidedBy::Score => format!("decided by the score, at least {:.2}", self.input.profile.threshold),
             DecidedBy::Judge(judge) => format!("decided by the judge {}", harmless(judge.as_str())),
@@ -273,7 +454,10 @@ impl TextWriter<'_> {
             }
         };
         self.painted_line(6, &reason, DIM);
-        if let Some(judgement) = found.judgement.and_then(|index| self.input.judgements.get(index)) {
+        let votes = votes_in_words(&found.votes, self.input.judgements);
+        if !votes.is_empty() {
+            self.quote_whole(6, &votes, DIM);
+        } else if let Some(judgement) = found.judgement.and_then(|index| self.input.judgements.get(index)) {
             if let Decision::Pair(PairDecision { explanation: Some(words), .. }) = &judgement.decision {
                 self.quote_whole(6, &format!("“{words}”"), DIM);
             }
@@ -285,14 +469,17 @@ impl TextWriter<'_> {
         self.flags(&found.flags);
     }
 
-    fn missed(&mut self, golden: &Golden, miss: &Miss) {
+    fn missed(&mut self, golden: &Golden, miss: &Miss, depth: Depth) {
         let reason = self.names().miss(miss.golden, miss.why);
-        self.quote_whole(4, &miss_in_words(&reason), WARNING);
+        let split = split_in_words(&miss.votes, self.input.judgements);
+        self.quote_whole(4, &split.unwrap_or_else(|| miss_in_words(&reason)), WARNING);
         if let Some(best) = &miss.best {
-            self.finding("nearest", best.index, score(Some(best)));
+            self.finding("nearest", best.index, score(Some(best)), depth);
         }
         if self.input.profile.method == Method::Identity {
-            for key in key::golden_keys(golden) {
+            let keys = key::golden_keys(golden);
+            let most = if depth == Depth::Brief { 1 } else { keys.len() };
+            for key in keys.iter().take(most) {
                 self.quote(6, &format!("looked for {key}"), DIM);
             }
         }
@@ -303,20 +490,31 @@ impl TextWriter<'_> {
         Names { case, findings: self.findings, judgements, rules: &profile.identity }
     }
 
-    fn duplicate(&mut self, duplicate: &Duplicate) {
-        self.finding("again", duplicate.finding, None);
-        let goldens = &self.input.case.goldens;
-        let golden = duplicate.golden.map_or("a golden that the record does not contain", |g| goldens[g].id.as_str());
-        let is_false = self.input.profile.duplicates_are_false;
-        let counts = if is_false { "a false positive in this profile" } else { "not a false positive" };
-        self.quote(6, &format!("reports {golden}, which is already matched: {counts}"), DIM);
-        self.flags(&duplicate.flags);
+    fn duplicate(&mut self, duplicate: &Duplicate) -> Entry {
+        self.entry(true, |writer, depth| {
+            writer.finding("again", duplicate.finding, None, depth);
+            let goldens = &writer.input.case.goldens;
+            let golden =
+                duplicate.golden.map_or("a golden that the record does not contain", |g| goldens[g].id.as_str());
+            let is_false = writer.input.profile.duplicates_are_false;
+            let counts = if is_false { "a false positive in this profile" } else { "not a false positive" };
+            writer.quote(6, &format!("reports {golden}, which is already matched: {counts}"), DIM);
+            if depth == Depth::Full {
+                writer.flags(&duplicate.flags);
+            }
+        })
     }
 
-    fn extra(&mut self, extra: &Extra) {
-        self.finding("extra", extra.finding, score(extra.best.as_ref()));
+    fn extra(&mut self, extra: &Extra, depth: Depth) {
+        self.finding("extra", extra.finding, score(extra.best.as_ref()), depth);
         let reason = self.names().extra(extra.finding, extra.why);
         self.quote_whole(6, &extra_in_words(&reason), DIM);
+        if depth == Depth::Brief {
+            return;
+        }
+        if let Some(split) = split_in_words(&extra.votes, self.input.judgements) {
+            self.quote_whole(6, &split, WARNING);
+        }
         for flag in &extra.flags {
             match flag {
                 Flag::OutsideChange if self.untouched.contains(&extra.finding) => {
@@ -329,11 +527,14 @@ impl TextWriter<'_> {
         self.refused(6, &refused);
     }
 
-    fn finding(&mut self, role: &str, index: usize, score: Option<(f64, Parts)>) {
+    fn finding(&mut self, role: &str, index: usize, score: Option<(f64, Parts)>, depth: Depth) {
         let Some(finding) = self.findings.get(index) else { return };
         let place = place(finding.file.as_ref(), finding.lines());
-        let (sum, judged) =
-            score.map_or_else(Default::default, |(score, parts)| sums(score, &parts, self.input.profile));
+        let (sum, judged) = match (score, depth) {
+            (None, _) => Default::default(),
+            (Some((score, _)), Depth::Brief) => (three(Some(score)), String::new()),
+            (Some((score, parts)), Depth::Full) => sums(score, &parts, self.input.profile),
+        };
         let left = [(role, DIM), (&*harmless(finding.id.as_str()), Style::new()), (&*harmless(&place), DIM)];
         self.beside(4, &left, &[(&sum, Style::new())]);
         if !judged.is_empty() {
@@ -347,32 +548,59 @@ impl TextWriter<'_> {
             let words = match flag {
                 Flag::Ambiguous => "ambiguous: another assignment has the same score",
                 Flag::OutsideChange => OUTSIDE_CHANGE,
-                Flag::Unjudged => "unjudged: no judge answered about this pair",
+                Flag::Unjudged => "unjudged: no judge decided about this pair",
+                Flag::Tied => "tied: as many judges say yes as no",
                 Flag::Trap => "a known false alarm",
             };
             self.painted_line(6, words, WARNING);
         }
     }
 
-    fn other_trials(&mut self) {
+    /// Extras that the case allows are no false alarms.
+    fn alarms(&self, extras: usize) -> usize {
+        if self.input.case.allow_unexpected { 0 } else { extras }
+    }
+
+    fn extras_in_words(&self, extras: usize) -> String {
+        match self.input.case.allow_unexpected {
+            true => format!("{} allowed", count(extras, "extra")),
+            false => format!("{extras} false"),
+        }
+    }
+
+    fn other_trials(&mut self) -> Vec<Entry> {
         let input = self.input;
-        for (at, trial) in input.score.trials.iter().filter(|t| t.number != input.trial.number).enumerate() {
-            if at == 0 {
-                self.title("Other trials", "--trial N shows one in full");
-            }
+        let mut entries = Vec::new();
+        for trial in input.score.trials.iter().filter(|t| t.number != input.trial.number) {
             let counts = trial.counts;
             let (text, style) = match trial.outcome {
                 Outcome::Reported => {
-                    let all = counts.fn_ == 0 && counts.fp == 0;
-                    let text = format!("{} of {} found, {} false", counts.tp, counts.tp + counts.fn_, counts.fp);
+                    let all = counts.fn_ == 0 && self.alarms(counts.fp) == 0;
+                    let (found, extras) = (counts.tp, self.extras_in_words(counts.fp));
+                    let text = format!("{found} of {} found, {extras}", found + counts.fn_);
                     (text, if all { GOOD } else { Style::new() })
                 }
                 outcome => (outcome.ended().to_owned(), WARNING),
             };
             let text = self.paint(&text, style);
             self.line(2, &format!("trial {}: {text}", trial.number));
+            entries.push(Entry::short(std::mem::take(&mut self.out)));
         }
+        entries
     }
+}
+
+/// What became of a golden.
+enum GoldenState<'a> {
+    Found(&'a Match),
+    TrapReported(&'a Extra),
+    Missed(&'a Miss),
+    /// It need not be reported, is not compared, or nothing was tried.
+    Other,
+}
+
+fn nearness(candidate: Option<&Candidate>) -> f64 {
+    candidate.map_or(0.0, |candidate| candidate.heuristic)
 }
 
 fn score(candidate: Option<&Candidate>) -> Option<(f64, Parts)> {

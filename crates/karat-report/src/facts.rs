@@ -4,7 +4,11 @@ use super::number::{decimals, headline, or_dash, rank_metric, ranked, three, tit
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{ChangeV1, ClustersV1, JudgeV1, MeasuredAgreementV1, ReportV1, SamplingV1, ToolV1};
+use karat_format::report::{
+    AuditAgreementV1, ChangeV1, ClustersV1, FieldAgreementV1, JudgeV1, MeasuredAgreementV1, ReportV1, SamplingV1,
+    ToolV1,
+};
+use std::collections::BTreeMap;
 
 /// How cases are clustered and how intervals account for it.
 pub(super) fn clusters_sentence(report: &ReportV1) -> Option<String> {
@@ -63,18 +67,43 @@ fn judge_line(report: &ReportV1, judge: &JudgeV1) -> String {
         Some(SamplingV1::Mixed) => parts.push("sampling: provider default for some answers".to_owned()),
         None => {}
     }
-    if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0) {
+    if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0 && agreement.on.is_none()) {
+        // Of audits, a table has the agreement on each decision.
         let figure = |name: &str, value: Option<f64>| value.map(|_| format!("{name} {}", three(value)));
         let figures =
             [figure("agree", agreement.percent), figure("α", agreement.krippendorff), figure("AC1", agreement.ac1)];
         let known: Vec<String> = figures.into_iter().flatten().collect();
-        parts.push(format!("{} on {}", known.join(", "), count(agreement.n, "pair")));
+        parts.push(format!("{} on {}", known.join(", "), agreement.items()));
     }
     if let Some(probe) = &judge.probe {
         parts.push(probe.describe());
     }
     let agreement = agreement_words(judge).map(|words| format!(" ({words})")).unwrap_or_default();
     format!("{}{agreement}: {}", harmless(&judge.judge), parts.join(" · "))
+}
+
+/// The columns of the table of agreement on audits.
+pub(super) const AUDIT_AGREEMENT_CELLS: [&str; 5] = ["decision", "n", "agree", "Krippendorff α", "Cohen κ"];
+
+/// Why decisions have no alpha, those with the same reason together.
+pub(super) fn undefined_agreements(agreement: &AuditAgreementV1) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for field in &agreement.fields {
+        if let Some(why) = &field.undefined {
+            reasons.entry(why).or_default().push(field.field.as_str());
+        }
+    }
+    reasons.into_iter().map(|(why, fields)| format!("no α for {}: {why}", fields.join(", "))).collect()
+}
+
+/// The row of one decision.
+pub(super) fn audit_agreement_cells(own: &FieldAgreementV1) -> [String; 5] {
+    let with_interval = |value: Option<f64>, ends: Option<[f64; 2]>| match ends {
+        Some([low, high]) => format!("{} ({} to {})", three(value), decimals(low, 2), decimals(high, 2)),
+        None => three(value),
+    };
+    let (alpha, kappa) = (with_interval(own.alpha, own.alpha_ci), with_interval(own.kappa, own.kappa_ci));
+    [own.field.as_str().to_owned(), own.n.to_string(), three(own.percent), alpha, kappa]
 }
 
 /// Such as `κ 0.81 on review comments`; says so if most findings are of a kind that was not measured.
@@ -171,6 +200,22 @@ pub(super) fn pooled_table(report: &ReportV1) -> Option<ToolTable> {
         columns: ["TP", "FP", "FN"].into_iter().chain(figures.map(title)).map(str::to_owned).collect(),
         rows: ranked(report).into_iter().map(row).collect(),
     })
+}
+
+/// Of which tools verdicts follow from findings, and how many in full; `None` if all verdicts are stated, or the profile
+/// compares nothing else.
+pub(super) fn derived_sentence(report: &ReportV1, in_full: bool) -> Option<String> {
+    let from = report.profile.others.get("verdict_from")?.as_str()?;
+    let tools =
+        report.tools.iter().filter(|tool| tool.verdicts_derived > 0 && report.profile.method != Method::Verdict);
+    let name = |tool: &ToolV1| match in_full {
+        true => format!("{} ({})", tool.tool, count(tool.verdicts_derived, "trial")),
+        false => tool.tool.clone(),
+    };
+    let names: Vec<String> = tools.map(name).collect();
+    let of = if from == "cwe" { "CWE numbers of findings" } else { "findings" };
+    let setting = if in_full { format!(", as verdict_from = {from} says") } else { String::new() };
+    (!names.is_empty()).then(|| format!("verdicts of {} follow from {of}{setting}", names.join(", ")))
 }
 
 /// How many extras of each tool are not counted because the change did not touch their lines; `None` if there are none.

@@ -1,7 +1,9 @@
 //! Renders the result of a gate for a terminal and as Markdown.
 
+use super::compare::{draw_other_judges, markdown_other_judges};
 use super::grid;
 use super::markdown::{self, escape};
+use super::number::title;
 use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, heading, paint, warnings};
 use anstyle::Style;
 use karat_core::wording::count;
@@ -9,9 +11,9 @@ use karat_format::diagnostic::harmless;
 use karat_format::gate::{DemandOutcomeV1, DemandV1, GateV1};
 use unicode_width::UnicodeWidthStr;
 
-/// Renders one line per tool, then the outcome.
+/// Renders one line per tool and one for what is left out, then the outcome.
 pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
-    let mut out = suite_line(gate, terminal);
+    let mut out = first_lines(gate, terminal);
     let mut tools: Vec<&str> = Vec::new();
     for name in gate.demands.iter().map(tool_name) {
         if !tools.contains(&name) {
@@ -26,13 +28,35 @@ pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
         let line = format!("{name}{}  {}", " ".repeat(names - name.width()), harmless(&text));
         let line = grid::fit(&line, terminal.width.saturating_sub(16));
         out.push_str(&format!("  {}  {line}\n", paint(&format!("{word:12}"), style, terminal)));
+        let left_out: Vec<String> = demands.iter().filter_map(|demand| left_out(demand)).collect();
+        if !left_out.is_empty() {
+            let text = format!("{}, too few to decide", harmless(&left_out.join(", ")));
+            let mut head = format!("{name}{}  ", " ".repeat(names - name.width()));
+            for (at, line) in grid::wrap(&text, terminal.width.saturating_sub(16 + head.width())).iter().enumerate() {
+                let word = if at == 0 { DemandOutcomeV1::LeftOut.word() } else { "" };
+                out.push_str(&format!("  {}  {head}{line}\n", paint(&format!("{word:12}"), DIM, terminal)));
+                head = " ".repeat(head.width());
+            }
+        }
     }
     let more = match gate.warnings.len() {
-        0 if gate.outcome == DemandOutcomeV1::Holds || is_only_unchanged(gate) => String::new(),
+        0 if gate.outcome == DemandOutcomeV1::Holds => String::new(),
         0 => " Details: --verbose.".to_owned(),
         warnings => format!(" {}, details: --verbose.", count(warnings, "warning")),
     };
     out + &format!("{}{more}\n", paint(&sentence(gate), shown(gate.outcome).0, terminal))
+}
+
+/// A metric that is no part of the result, with its own n.
+fn left_out(demand: &DemandV1) -> Option<String> {
+    let metric = demand.metric.as_ref().filter(|_| demand.outcome == DemandOutcomeV1::LeftOut)?;
+    Some(format!("{}: n = {}", title(metric), demand.n.unwrap_or_default()))
+}
+
+/// What a reader must know before any figure, then the suite.
+fn first_lines(gate: &GateV1, terminal: &TerminalStyle) -> String {
+    let judges = gate.other_judges.as_ref().map(|own| draw_other_judges(own, terminal));
+    judges.unwrap_or_default() + &suite_line(gate, terminal)
 }
 
 fn suite_line(gate: &GateV1, terminal: &TerminalStyle) -> String {
@@ -46,8 +70,13 @@ fn tool_name(demand: &DemandV1) -> &str {
 
 /// What came of the demands on one tool: the outcome, its style, and the demand that decided it.
 fn summary(demands: &[&DemandV1]) -> (&'static str, Style, String) {
-    if demands.iter().all(|demand| demand.unchanged) {
-        return ("unchanged", GOOD, format!("{} as before", count(demands.len(), "metric")));
+    let decided: Vec<&&DemandV1> = demands.iter().filter(|demand| demand.outcome != DemandOutcomeV1::LeftOut).collect();
+    if !decided.is_empty() && decided.iter().all(|demand| demand.unchanged) {
+        // The fewest cases leave the most unseen.
+        let most =
+            demands.iter().filter_map(|demand| Some((demand.unseen?, demand.n?))).max_by(|a, b| a.0.total_cmp(&b.0));
+        let bound = most.map(|(unseen, n)| format!(": n = {n}, up to {:.1} % could differ", 100.0 * unseen));
+        return ("identical", GOOD, count(decided.len(), "metric") + &bound.unwrap_or_default());
     }
     let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds);
     // What has not changed says least.
@@ -62,7 +91,7 @@ fn summary(demands: &[&DemandV1]) -> (&'static str, Style, String) {
 
 /// Renders every demand with its reason, then the outcome.
 pub fn draw_demands(gate: &GateV1, terminal: &TerminalStyle) -> String {
-    let mut out = suite_line(gate, terminal);
+    let mut out = first_lines(gate, terminal);
     let mut tool = None;
     for demand in &gate.demands {
         if tool != Some(&demand.tool) {
@@ -86,20 +115,13 @@ fn sentence(gate: &GateV1) -> String {
         (DemandOutcomeV1::Fails, "failed"),
         (DemandOutcomeV1::Inconclusive, "inconclusive"),
         (DemandOutcomeV1::Holds, "passed"),
+        (DemandOutcomeV1::LeftOut, "left out"),
     ];
     let counts = outcomes.map(|(outcome, word)| (count_outcomes(gate, outcome), word)).into_iter();
     let counts = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", count(n, "demand")));
     let (.., word) = shown(gate.outcome);
-    if is_only_unchanged(gate) {
-        return format!("{word}: unchanged, but {} are too few (--allow-small-n).", count(gate.cases, "case"));
-    }
-    format!("{word}: {}.", counts.collect::<Vec<_>>().join(", "))
-}
-
-/// Whether the gate would pass if the cases that did not change were more.
-fn is_only_unchanged(gate: &GateV1) -> bool {
-    let mut open = gate.demands.iter().filter(|demand| demand.outcome != DemandOutcomeV1::Holds).peekable();
-    open.peek().is_some() && open.all(|demand| demand.unchanged)
+    let written = gate.baseline_written.as_ref().map(|path| format!("there was no baseline, {path} was written"));
+    format!("{word}: {}.", written.into_iter().chain(counts).collect::<Vec<_>>().join(", "))
 }
 
 pub(crate) fn count_outcomes(gate: &GateV1, outcome: DemandOutcomeV1) -> usize {
@@ -109,6 +131,7 @@ pub(crate) fn count_outcomes(gate: &GateV1, outcome: DemandOutcomeV1) -> usize {
 /// The style of an outcome, its mark in Markdown, and the sentence about a gate.
 fn shown(outcome: DemandOutcomeV1) -> (Style, &'static str, &'static str) {
     match outcome {
+        DemandOutcomeV1::LeftOut => (DIM, "➖ left out", "The gate passes"),
         DemandOutcomeV1::Holds => (GOOD, "✅ pass", "The gate passes"),
         DemandOutcomeV1::Inconclusive => (WARNING, "❔ inconclusive", "The gate is inconclusive"),
         DemandOutcomeV1::Fails => (BAD, "❌ fail", "The gate fails"),
@@ -117,7 +140,9 @@ fn shown(outcome: DemandOutcomeV1) -> (Style, &'static str, &'static str) {
 
 /// Renders the result as Markdown.
 pub fn markdown(gate: &GateV1) -> String {
-    let mut out = format!("## Karat gate: {}\n\n**{}**\n\n", escape(&gate.suite), escape(&sentence(gate)));
+    let mut out = format!("## Karat gate: {}\n", escape(&gate.suite));
+    out.extend(gate.other_judges.as_ref().map(markdown_other_judges));
+    out.push_str(&format!("\n**{}**\n\n", escape(&sentence(gate))));
     out.push_str("| | tool | demand | why |\n|---|---|---|---|\n");
     let row = |demand: &DemandV1| {
         let (_, mark, _) = shown(demand.outcome);

@@ -13,6 +13,8 @@ pub struct Cell {
     right: bool,
     over: bool,
     folds: bool,
+    /// The width of what stays on one line though the rest is wrapped.
+    whole: usize,
 }
 
 impl Cell {
@@ -30,6 +32,11 @@ impl Cell {
     /// Text that is wrapped if the table is too wide.
     pub fn folded(text: impl AsRef<str>) -> Self {
         Self { folds: true, ..Self::left(text) }
+    }
+
+    /// An id, which is never cut or broken, and text after it that is wrapped if the table is too wide.
+    pub fn whole(id: &str, rest: &str) -> Self {
+        Self { whole: harmless(id).width(), ..Self::folded(format!("{id} {rest}").trim_end()) }
     }
 
     /// The last cell of a row, which spans the remaining columns without widening them.
@@ -147,15 +154,18 @@ fn fit_columns(rows: &[Vec<Cell>], width: usize) -> Vec<usize> {
     let mut widths = widths(rows);
     let folds: Vec<bool> =
         (0..widths.len()).map(|at| rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.folds))).collect();
+    let least = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.whole).max().unwrap_or_default();
     let mut beyond = (widths.iter().sum::<usize>() + 2 * widths.len()).saturating_sub(width);
     while beyond > 0 {
-        let widest = (0..widths.len()).filter(|&at| folds[at] && widths[at] > NARROWEST).max_by_key(|&at| widths[at]);
+        let widest = (0..widths.len())
+            .filter(|&at| folds[at] && widths[at] > least(at).max(NARROWEST))
+            .max_by_key(|&at| widths[at]);
         let Some(widest) = widest else { break };
         widths[widest] -= 1;
         beyond -= 1;
     }
     if let Some(first) = widths.first_mut().filter(|_| beyond > 0) {
-        *first = (*first).saturating_sub(beyond).max(16.min(*first));
+        *first = (*first).saturating_sub(beyond).max(least(0).max(16.min(*first)));
     }
     widths
 }
@@ -171,9 +181,13 @@ fn draw_row(row: &[Cell], widths: &[usize], colour: bool) -> String {
     let mut out = String::new();
     for nth in 0..height {
         let mut line = String::new();
-        for ((cell, texts), &width) in row.iter().zip(&cells).zip(widths) {
-            let text = texts.get(nth).cloned().unwrap_or_default();
+        for (at, ((cell, texts), &width)) in row.iter().zip(&cells).zip(widths).enumerate() {
+            let mut text = texts.get(nth).cloned().unwrap_or_default();
             let pad = if cell.over { String::new() } else { " ".repeat(width.saturating_sub(text.width())) };
+            // Blanks inside of a style would not be trimmed below.
+            if at + 1 == row.len() {
+                text.truncate(text.trim_end().len());
+            }
             let plain = text.is_empty() || cell.style == Style::new() || !colour;
             let painted =
                 if plain { text } else { format!("{}{text}{}", cell.style.render(), cell.style.render_reset()) };
@@ -309,6 +323,20 @@ mod tests {
         let narrow =
             "  id      n  meaning\n  recall  3  what was found\n             of what there\n             was\n";
         assert_eq!(draw(&rows, 28, false), narrow);
+    }
+
+    #[test]
+    fn ids_stay_whole_at_any_width() {
+        let id = "0192f3a4-5b6c-7d8e";
+        let rows = [
+            vec![Cell::left("run"), Cell::folded("suite"), Cell::right("trials")],
+            vec![Cell::whole(id, "nightly-2026-11-05"), Cell::folded("a suite with a long name"), Cell::right("12/12")],
+        ];
+        for width in 1..100 {
+            let drawn = draw(&rows, width, false);
+            assert!(drawn.lines().any(|line| line.trim_start().starts_with(id)), "{width}:\n{drawn}");
+        }
+        assert!(draw(&rows, 40, false).contains("nightly-"));
     }
 
     #[test]

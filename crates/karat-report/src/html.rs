@@ -156,7 +156,7 @@ fn head(view: &ReportView<'_>) -> Markup {
             p.dim {
                 @if let Some(name) = view.name.as_ref().filter(|name| **name != report.suite.name) { (name) " · " }
                 b { (report.suite.name) } ", " (count(report.suite.cases, "case")) ", "
-                (count(report.suite.issues, "golden")) " · " (count(report.tools.len(), "tool"))
+                (report.goldens()) " · " (count(report.tools.len(), "tool"))
                 @if let Some(run) = &view.run { " · " (run.began) }
                 @if !judges.is_empty() { " · judged by " (judges.join(", ")) }
                 " · profile " (report.profile.name)

@@ -19,16 +19,17 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     document(&report.suite.name, |writer| report.tools.iter().try_for_each(|tool| write_tool(writer, tool, report)))
 }
 
-/// Renders a test suite with one test per demand: a failed demand is a failure, an inconclusive one is skipped.
+/// Renders a test suite with one test per demand: a failed demand is a failure, an inconclusive one is skipped, and so is what was left out.
 pub fn draw_gate(gate: &GateV1) -> String {
-    let count = |outcome: DemandOutcomeV1| count_outcomes(gate, outcome).to_string();
+    let count = |outcome: DemandOutcomeV1| count_outcomes(gate, outcome);
+    let skipped = count(DemandOutcomeV1::Inconclusive) + count(DemandOutcomeV1::LeftOut);
     document("karat gate", |writer| {
         writer
             .create_element("testsuite")
             .with_attribute(("name", plain(&gate.suite).as_str()))
             .with_attribute(("tests", gate.demands.len().to_string().as_str()))
-            .with_attribute(("failures", count(DemandOutcomeV1::Fails).as_str()))
-            .with_attribute(("skipped", count(DemandOutcomeV1::Inconclusive).as_str()))
+            .with_attribute(("failures", count(DemandOutcomeV1::Fails).to_string().as_str()))
+            .with_attribute(("skipped", skipped.to_string().as_str()))
             .write_inner_content(|writer| gate.demands.iter().try_for_each(|demand| write_demand(writer, demand)))?;
         Ok(())
     })
@@ -84,7 +85,7 @@ fn failure(case: &CaseResultV1, info: &CaseInfoV1, profile: &ProfileV1) -> Optio
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info, profile)).collect();
     let tried = case.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable).count();
     let message = match element {
-        SKIPPED => format!("unavailable: {} met an outage", count(case.trials.len(), "trial")),
+        SKIPPED => format!("unavailable: {} could not be tried", count(case.trials.len(), "trial")),
         _ => format!("{misses} missed, {extras} unexpected over {}", count(tried, "trial")),
     };
     Some(Failure { element, message, text: lines.join("\n") })
@@ -98,7 +99,7 @@ fn write_demand(writer: &mut XmlWriter, demand: &DemandV1) -> io::Result<()> {
     };
     let failure = match demand.outcome {
         DemandOutcomeV1::Holds => None,
-        DemandOutcomeV1::Inconclusive => Some(failed("skipped")),
+        DemandOutcomeV1::LeftOut | DemandOutcomeV1::Inconclusive => Some(failed("skipped")),
         DemandOutcomeV1::Fails => Some(failed("failure")),
     };
     write_test(writer, &demand.demand, demand.tool.as_deref().unwrap_or("all"), failure)
@@ -157,7 +158,7 @@ fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1, profile: &ProfileV1) 
         let title = findings.get(finding).copied().unwrap_or_default();
         lines.push(format!("trial {number}: unexpected {finding} ({title}): {why}"));
     };
-    for extra in trial.extras.iter().filter(|extra| extra.is_false_alarm()) {
+    for extra in trial.extras.iter().filter(|extra| extra.is_false_alarm() && !info.allow_unexpected) {
         unexpected(&extra.finding, &extra.why);
     }
     for duplicate in trial.duplicates.iter().filter(|_| profile.duplicates_are_false()) {

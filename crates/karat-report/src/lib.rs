@@ -22,6 +22,7 @@ mod reason;
 mod refused;
 pub mod report_view;
 pub mod sarif;
+mod screen;
 pub mod table;
 mod terminal;
 

@@ -35,9 +35,10 @@ pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
     out.push('\n');
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
     out.push_str(&grid::draw(&[vec![Cell::left(NOTE).styled(DIM)]], terminal.width, terminal.colour));
-    let usd: Vec<f64> = summary.stages.iter().filter_map(|stage| stage.usd).collect();
-    if !usd.is_empty() {
-        out.push_str(&format!("  cost ${:.4}\n", usd.iter().sum::<f64>()));
+    if let Some(usd) = summary.usd {
+        let rest = if summary.usd_is_lower_bound { "; the price of other calls is not known" } else { "" };
+        let least = if summary.usd_is_lower_bound { "at least " } else { "" };
+        out.push_str(&format!("  cost {least}${usd:.4}{rest}\n"));
     }
     if !summary.errors.is_empty() {
         out.push_str("\nerrors\n");
@@ -73,5 +74,27 @@ fn format_ms(ms: f64) -> String {
         ms if ms >= 1_000.0 => format!("{:.1} s", ms / 1e3),
         ms if ms >= 10.0 => format!("{ms:.0} ms"),
         ms => format!("{ms:.1} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_of_some_prices_is_the_least() {
+        let cost = |usd: Option<f64>, usd_is_lower_bound: bool| {
+            let drawn = draw(
+                &LogSummaryV1 { usd, usd_is_lower_bound, ..LogSummaryV1::default() },
+                &TerminalStyle::complete(80),
+            );
+            drawn.lines().find(|line| line.contains("cost")).map(|line| line.trim().to_owned())
+        };
+        assert_eq!(cost(None, false), None);
+        assert_eq!(cost(Some(0.5), false).as_deref(), Some("cost $0.5000"));
+        assert_eq!(
+            cost(Some(0.5), true).as_deref(),
+            Some("cost at least $0.5000; the price of other calls is not known")
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use super::TerminalStyle;
 use super::facts::{
-    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, judge_lines, pooled_table,
-    sensitivity_sentence, trial_spread, untouched_sentence,
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, derived_sentence,
+    judge_lines, pooled_table, sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::number::{
     failed_sentence, failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title,
@@ -17,7 +17,7 @@ use karat_format::report::ReportV1;
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let ids = &report.profile.headline;
     let (suite, profile) = (escape(&report.suite.name), escape(&report.profile.name));
-    let (cases, goldens) = (count(report.suite.cases, "case"), count(report.suite.issues, "golden"));
+    let (cases, goldens) = (count(report.suite.cases, "case"), report.goldens());
     let mut out = format!("## Karat: {suite}\n\n{cases}, {goldens}, profile {profile}\n\n");
     if let Some(sentence) = failed_sentence(report) {
         out.push_str(&format!("**FAILED**: {sentence}\n\n"));
@@ -35,7 +35,8 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let rules = "---:|".repeat(ids.len() + usize::from(!expected.is_empty()));
     out.push_str(&format!("|---|{rank_rule}{rules}---:|{outage_rule}\n"));
     for tool in ranked(report) {
-        out.push_str(&format!("| {} |", escape(&tool.tool)));
+        let recorded = tool.recorded.as_ref().map(|recorded| format!(" ({})", recorded.words())).unwrap_or_default();
+        out.push_str(&format!("| {}{} |", escape(&tool.tool), escape(&recorded)));
         if has_ranks {
             out.push_str(&format!(" {} |", or_dash(rank_of(report, &tool.tool))));
         }
@@ -63,7 +64,7 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let alike = clusters_sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
     let over = report.profile.headline_macro_by.as_deref().unwrap_or("cases");
     out.push_str(&format!("\nMeans over {}. In brackets: {percent} % intervals.{alike}\n", escape(over)));
-    if let Some(sentence) = untouched_sentence(report) {
+    for sentence in [derived_sentence(report, true), untouched_sentence(report)].into_iter().flatten() {
         out.push_str(&format!("\n{}.\n", escape(&sentence)));
     }
     if let Some(sentence) = sensitivity_sentence(report) {

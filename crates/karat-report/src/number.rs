@@ -4,7 +4,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Direction};
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
-use karat_format::comparison::RankedV1;
+use karat_format::comparison::{DifferenceV1, RankedV1};
 use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use std::cmp::Ordering;
 
@@ -57,6 +57,12 @@ pub fn p_value(p: Option<f64>) -> String {
         Some(p) if p < 0.001 => "<0.001".to_owned(),
         Some(p) => format!("{p:.3}"),
     }
+}
+
+/// What cannot be excluded of a metric that is the same in every case. `unit` is what its units are called.
+pub fn unseen(one: &DifferenceV1, unit: &str) -> Option<String> {
+    let percent = 100.0 * one.unseen?;
+    Some(format!("n = {}: up to {percent:.1} % of {unit}s could differ", one.units))
 }
 
 /// An interval in two decimals, as short as possible: `.65–.88`; a dash if undefined.
@@ -222,6 +228,16 @@ pub fn rank_set(ranked: &RankedV1) -> Option<String> {
     Some(if low == high { low.to_string() } else { format!("{low}–{high}") })
 }
 
+/// Which tools were not run, but repeated from a recording, such as `recorded, not run: slither 2026-11-05`; `None` if all were run.
+pub fn recorded_sentence(report: &ReportV1) -> Option<String> {
+    let recorded = |tool: &ToolV1| {
+        let day = tool.recorded.as_ref()?.on.as_ref().map(|day| format!(" {day}")).unwrap_or_default();
+        Some(format!("{}{day}", tool.tool))
+    };
+    let all: Vec<String> = report.tools.iter().filter_map(recorded).collect();
+    (!all.is_empty()).then(|| format!("recorded, not run: {}", all.join(", ")))
+}
+
 /// The number of trials without a report, outages left out.
 pub fn failed_trials(tool: &ToolV1) -> usize {
     let failed = |outcome: Outcome| !matches!(outcome, Outcome::Reported | Outcome::Unavailable);
@@ -231,6 +247,11 @@ pub fn failed_trials(tool: &ToolV1) -> usize {
 /// The number of trials that could fail: all but outages.
 pub fn tried(tool: &ToolV1) -> usize {
     tool.trials.saturating_sub(tool.unavailable())
+}
+
+/// A sum of which only a part is known, as the least that it can be.
+pub(crate) fn at_least(is_lower_bound: bool, text: &str) -> String {
+    if is_lower_bound { format!("≥ {text}") } else { text.to_owned() }
 }
 
 /// What a failed report says in place of a result; `None` if any trial came to a report.

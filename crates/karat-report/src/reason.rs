@@ -69,7 +69,6 @@ impl Names<'_> {
             MissReason::AuditedMissing => MissReasonV1::AuditedMissing,
             MissReason::AuditedUnnamed => MissReasonV1::AuditedUnnamed,
             MissReason::NotRecorded => MissReasonV1::NotRecorded,
-            MissReason::NotCompared => MissReasonV1::NotCompared,
         }
     }
 

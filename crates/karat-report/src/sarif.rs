@@ -3,7 +3,9 @@
 use super::number::none_reported;
 use super::{TerminalStyle, pretty_json};
 use karat_core::matching::outcome::Flag;
-use karat_format::report::{DetailV1, FindingInfoV1, IssueInfoV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{
+    CaseInfoV1, DetailV1, FindingInfoV1, IssueInfoV1, ProfileV1, ReportV1, ToolV1, TrialResultV1,
+};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,7 +37,7 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
     for (case, info) in tool.cases.iter().zip(&report.cases).filter(|_| tool.has_reported()) {
         let issues: BTreeMap<&str, &IssueInfoV1> = info.issues.iter().map(|i| (i.id.as_str(), i)).collect();
         for trial in &case.trials {
-            trial_results(&case.case, trial, &issues, &report.profile, &mut results);
+            trial_results(info, trial, &issues, &report.profile, &mut results);
         }
     }
     let mut run = json!({
@@ -61,7 +63,7 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
 }
 
 fn trial_results(
-    case: &str,
+    info: &CaseInfoV1,
     trial: &TrialResultV1,
     issues: &BTreeMap<&str, &IssueInfoV1>,
     profile: &ProfileV1,
@@ -72,13 +74,13 @@ fn trial_results(
         |rule: &str, kind: &str, level: &str, id: &str, golden: Option<&str>, why: &str, score: Option<f64>| {
             let Some(f) = findings.get(id) else { return };
             results.push(json!({
-                "ruleId": rule,
-                "kind": kind,
-                "level": level,
-                "message": { "text": plain(&format!("{} ({why})", f.title)) },
-                "locations": place(f.file.as_deref(), f.line_start, f.line_end),
-                "properties": { "case": case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
-            }));
+            "ruleId": rule,
+            "kind": kind,
+            "level": level,
+            "message": { "text": plain(&format!("{} ({why})", f.title)) },
+            "locations": place(f.file.as_deref(), f.line_start, f.line_end),
+            "properties": { "case": info.case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
+        }));
         };
     for m in &trial.matches {
         finding("karat/match", "pass", "none", &m.finding, Some(&m.golden), &format!("matches {}", m.golden), m.score);
@@ -103,7 +105,7 @@ fn trial_results(
             let why = format!("{}; on lines the change did not touch, not counted", e.why);
             finding(rule, "informational", "none", &e.finding, golden, &why, score);
         } else {
-            let (kind, level) = kind(e.is_false_alarm());
+            let (kind, level) = kind(e.is_false_alarm() && !info.allow_unexpected);
             finding(rule, kind, level, &e.finding, golden, &e.why, score);
         }
     }
@@ -115,7 +117,7 @@ fn trial_results(
             "level": "warning",
             "message": { "text": plain(&format!("Missed: {} ({})", issue.title, miss.why)) },
             "locations": place(issue.file.as_deref(), issue.line_start, issue.line_end),
-            "properties": { "case": case, "trial": trial.trial, "golden": miss.golden },
+            "properties": { "case": info.case, "trial": trial.trial, "golden": miss.golden },
         }));
     }
 }

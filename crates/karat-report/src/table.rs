@@ -5,11 +5,13 @@ mod sections;
 mod sparkline;
 
 use super::facts::{
-    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, agreement_words, clusters_sentence, judge_lines,
-    pooled_table, sensitivity, sensitivity_sentence, trial_spread, untouched_sentence,
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, agreement_words, clusters_sentence,
+    derived_sentence, judge_lines, pooled_table, sensitivity, sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::grid::{self, Cell};
-use super::number::{failed_sentence, rank_metric, ranked, statement, three, threshold, title, too_few_cases};
+use super::number::{
+    failed_sentence, rank_metric, ranked, recorded_sentence, statement, three, threshold, title, too_few_cases,
+};
 use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, folded, heading, indented, more, paint};
 use anstyle::Style;
 use karat_core::golden::Acceptance;
@@ -18,7 +20,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{CaseResultV1, DetailV1, JudgeV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{AuditAgreementV1, CaseResultV1, DetailV1, JudgeV1, ReportV1, ToolV1, TrialResultV1};
 use karat_format::run::NOTHING_EXECUTED;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
@@ -34,6 +36,11 @@ impl Detail {
     fn new(summary: impl Into<String>, text: String) -> Option<Self> {
         (!text.is_empty()).then(|| Self { summary: summary.into(), text })
     }
+}
+
+/// The table of agreement on each decision of audits.
+pub fn audit_agreement(agreement: &AuditAgreementV1, terminal: &TerminalStyle) -> String {
+    sections::audit_agreement(agreement, terminal)
 }
 
 type DetailFn = fn(&ReportV1, &TerminalStyle) -> Option<Detail>;
@@ -62,6 +69,11 @@ pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
             }
         }
     };
+    out.push_str(&sections::audited_findings(report, terminal));
+    if let Some(agreement) = &report.audit_agreement {
+        out.push('\n');
+        out.push_str(&audit_agreement(agreement, terminal));
+    }
     add_details(&[judges, isolation, pooled, sections::composites], &mut out);
     // Nobody gives labels but to see the figures corrected by them.
     out.push_str(&sections::corrected(report, terminal));
@@ -93,10 +105,16 @@ fn head(report: &ReportV1, terminal: &TerminalStyle) -> String {
     };
     let judges: Vec<String> = report.judges.iter().filter(decided).map(with_agreement).collect();
     let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
-    let (cases, goldens) = (count(report.suite.cases, "case"), count(report.suite.issues, "golden"));
+    let (cases, goldens) = (count(report.suite.cases, "case"), report.goldens());
     let (profile, judge) = (harmless(&report.profile.name), harmless(&judge));
-    let facts = format!("{cases}, {goldens} · profile {profile} · judge {judge}");
-    beside(&harmless(&report.suite.name), "  ", &facts, terminal)
+    let (name, parts) =
+        (harmless(&report.suite.name), [format!("{cases}, {goldens}"), format!("profile {profile} · judge {judge}")]);
+    let facts = parts.join(" · ");
+    if facts.width() <= terminal.width {
+        return beside(&name, "  ", &facts, terminal);
+    }
+    let lines: String = parts.iter().map(|part| folded("", part, DIM, terminal)).collect();
+    folded("", &name, BOLD, terminal) + &lines
 }
 
 /// Indents a sentence by two blanks, its further lines by four.
@@ -132,6 +150,8 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) 
         notes.push(format!("{} on untouched lines not counted", count(untouched, "extra")));
     }
     let mut out = indented(&notes.join(" · "), DIM, terminal);
+    let sentences = [derived_sentence(report, verbose), recorded_sentence(report)];
+    out.extend(sentences.into_iter().flatten().map(|sentence| indented(&sentence, DIM, terminal)));
     // Clusters that are not used make intervals too narrow, which nobody should miss.
     let is_ignored = report.intervals.clusters.as_ref().is_some_and(|clusters| !clusters.used);
     let clusters = clusters_sentence(report).filter(|_| verbose || is_ignored);
@@ -347,10 +367,12 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
     }
     let required = report.cases[case].issues.iter().filter(|i| i.acceptance == Acceptance::Required).count();
     if required == 0 {
+        let alarms: usize = result.counted().map(|t| t.fp).sum();
         return match value(result, "clean_pass") {
+            // Only where the case allows them.
+            Some(1.0) if alarms > 0 => Cell::left(format!("{} allowed", count(alarms, "extra"))).styled(GOOD),
             Some(1.0) => Cell::left("clean").styled(GOOD),
             Some(_) => {
-                let alarms: usize = result.counted().map(|t| t.fp).sum();
                 let words = if short { format!("{alarms} false") } else { count(alarms, "false alarm") };
                 Cell::left(if alarms > 0 { words } else { "failed".to_owned() }).styled(RED)
             }
@@ -381,7 +403,7 @@ fn missed(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
         let is_unjudged = |trial: &TrialResultV1, golden: &str| {
             trial.misses.iter().any(|miss| miss.golden == golden && miss.flags.contains(&Flag::Unjudged))
         };
-        for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
+        for issue in case.issues.iter().filter(|issue| issue.counts()) {
             let is_found = |trial: &TrialResultV1| trial.found(&issue.id) == Some(true);
             if !trials().any(is_found) && trials().any(|trial| !is_unjudged(trial, &issue.id)) {
                 never.push((&case.case, &issue.title));

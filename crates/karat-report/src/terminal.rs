@@ -14,11 +14,13 @@ pub struct Verbosity {
     pub verbose: bool,
 }
 
-/// Width and colour support of the output, and how much is shown.
+/// Size and colour support of the output, and how much is shown.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct TerminalStyle {
     pub width: usize,
+    /// The lines that a reader sees at once.
+    pub height: usize,
     pub colour: bool,
     pub verbosity: Verbosity,
 }
@@ -26,7 +28,7 @@ pub struct TerminalStyle {
 impl TerminalStyle {
     /// Text without colours, with every section.
     pub const fn complete(width: usize) -> Self {
-        Self { width, colour: false, verbosity: Verbosity { quiet: false, verbose: true } }
+        Self { width, height: usize::MAX, colour: false, verbosity: Verbosity { quiet: false, verbose: true } }
     }
 }
 

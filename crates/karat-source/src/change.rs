@@ -58,42 +58,6 @@ pub fn line_similarity(before: &str, after: &str) -> f64 {
     if longer == 0 { 1.0 } else { shared as f64 / longer as f64 }
 }
 
-/// The lines of the before side that a change removed or replaced, and between which of its lines it only added something.
-/// White space and blank lines do not count.
-pub fn replaced_lines(before: &str, after: &str) -> ReplacedLines {
-    let squeezed = |text: &str| -> Vec<String> {
-        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join("")).collect()
-    };
-    let (before, after) = (squeezed(before), squeezed(after));
-    let [old, new] = [&before, &after].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut replaced = ReplacedLines::default();
-    for hunk in hunks(&old, &new) {
-        let text = |lines: &[&str], range: &Range<u32>| {
-            lines.get(range.start as usize..range.end as usize).unwrap_or_default().concat()
-        };
-        // A line that was wrapped differently is still the same.
-        if text(&old, &hunk.before) == text(&new, &hunk.after) {
-            continue;
-        }
-        let own = hunk.before.clone().filter(|row| !old[*row as usize].is_empty());
-        let count = replaced.lines.len();
-        replaced.lines.extend(own.map(|row| row + 1));
-        if replaced.lines.len() == count {
-            replaced.insertions.push(hunk.before.start);
-        }
-    }
-    replaced
-}
-
-/// What a change did to the lines before it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReplacedLines {
-    /// Lines that were removed or replaced.
-    pub lines: Vec<u32>,
-    /// After which lines something was added; 0 for the beginning of the file.
-    pub insertions: Vec<u32>,
-}
-
 pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut outcomes: Vec<LineOutcome> = Vec::with_capacity(before.len());
@@ -202,7 +166,7 @@ const MAX_HISTOGRAM_LINES: usize = 20_000;
 const SHALLOW_LINES: usize = 1_000;
 
 /// Changed ranges of lines, in order. Where no comparison is possible, everything counts as changed.
-fn hunks(before: &[&str], after: &[&str]) -> Vec<Hunk> {
+pub(super) fn hunks(before: &[&str], after: &[&str]) -> Vec<Hunk> {
     let everything = || vec![Hunk { before: 0..index(before.len()), after: 0..index(after.len()) }];
     if before == after {
         return Vec::new();
@@ -289,23 +253,6 @@ mod tests {
         check("ab", "xy", 0.0);
         check("", "ab", 0.0);
         check("", "", 1.0);
-    }
-
-    #[test]
-    fn replaced_lines_are_those_of_the_before_side() {
-        let check = |before: &str, after: &str, lines: &[u32], insertions: &[u32]| {
-            let expect = ReplacedLines { lines: lines.to_vec(), insertions: insertions.to_vec() };
-            assert_eq!(replaced_lines(before, after), expect, "{before:?} to {after:?}");
-        };
-        check("a\nb\nc\n", "a\nx\nc\n", &[2], &[]);
-        check("a\nb\nc\n", "a\nc\n", &[2], &[]);
-        check("a\nb\nc\n", "a\nb\nx\nc\n", &[], &[2]);
-        check("a\nb\n", "x\na\nb\n", &[], &[0]);
-        // White space, blank lines and line breaks.
-        check("if a:\n  b\n", "if a:\n\tb\n", &[], &[]);
-        check("f(a, b)\n", "f(\n  a,\n  b)\n", &[], &[]);
-        check("a\n\nb\n", "a\nb\n", &[], &[]);
-        check("a\n\nb\n", "a\nx\nb\n", &[], &[1]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod colour;
 pub mod drift;
 pub mod git;
 pub mod language;
+pub mod repair;
 pub mod rewrite;
 pub mod symbols;
 

@@ -96,7 +96,7 @@ pub enum StoreError {
     #[error(
         "{annotator} said {answer} of the {kind} {id} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
     )]
-    Labelled { annotator: String, kind: &'static str, id: String, answer: &'static str, when: String },
+    Labelled { annotator: String, kind: &'static str, id: String, answer: String, when: String },
     #[error("the label of {about} cannot be stored: {reason}; nothing was changed")]
     BadLabel { about: String, reason: &'static str },
     #[error(

@@ -1,10 +1,10 @@
 //! Events of a run, for the store, progress display and pages.
 
-use super::record::TrialRecord;
+use super::record::{TrialKey, TrialRecord};
 use super::{RunId, Store, StoreError};
 use karat_core::ids::ToolName;
 use karat_format::run::{PlanV1, ToolFactsV1};
-use std::time::Duration;
+use karat_llm::engine::Retry;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ pub enum RunEvent<'a> {
     Began { plan: &'a PlanV1, done: usize, left: usize },
     /// A tool is ready for its first trial.
     ToolReady { tool: &'a ToolName, facts: &'a ToolFactsV1 },
-    /// A trial met an outage and is tried again after a wait.
-    Retrying { trial: &'a TrialRecord, wait: Duration },
+    /// A trial met an outage and is tried again, or a request of its model is, after a wait.
+    Retrying { trial: &'a TrialKey, retry: &'a Retry },
     /// Trials are done, and stored before anything else learns of it.
     TrialsDone(&'a [TrialRecord]),
     /// The run ends.

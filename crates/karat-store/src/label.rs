@@ -1,22 +1,25 @@
 //! Labels: people's answers about pairs (does this finding report this golden?), extras (is this unmatched finding a real
-//! problem?) and audited findings (which class is it?).
+//! problem?), and the ten decisions of audits (which class is this finding? was the target found?).
 //!
 //! A label is keyed by what the person saw, a [`Subject`], not by a run, so it applies wherever a tool reports the same on
 //! the same case. The queues pick what is worth a label, [`read()`] reads labels from files of judgements, and
 //! [`label_judgements`] converts them back.
 
+mod audit_label;
 mod judgements;
 mod queue;
 mod read;
 mod subject;
 
+pub use audit_label::AuditLabel;
 pub use judgements::{label_judgements, labels_as_judgements};
 pub use queue::{OpenAudit, OpenExtra, OpenPair, Sample, audit_queue, extra_queue, pair_queue};
 pub use read::{ImportContext, read};
-pub use subject::{FindingText, GoldenText, LabelKey, SHORT, Subject};
+pub use subject::{FindingText, GoldenText, LabelKey, ResponseText, SHORT, Subject};
 
 use karat_core::ids::{CaseId, GoldenId, JudgeName};
 use karat_core::judgement::Classification;
+use karat_core::panel::AuditField;
 use karat_format::diagnostic::stand_in;
 use serde::Serialize;
 use std::fmt;
@@ -128,14 +131,38 @@ worded! {
     }
 }
 
-impl LabelKind {
+/// What a label answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum LabelQuestion {
+    Pair,
+    Extra,
+    /// One of the ten decisions.
+    Audit(AuditField),
+}
+
+impl LabelQuestion {
+    /// The kind of its labels.
+    pub fn kind(self) -> LabelKind {
+        match self {
+            Self::Pair => LabelKind::Pair,
+            Self::Extra => LabelKind::Extra,
+            Self::Audit(_) => LabelKind::Audit,
+        }
+    }
+
     /// What it is about, for messages.
     pub fn noun(self) -> &'static str {
-        if self == Self::Audit { "audited finding" } else { self.as_str() }
+        match self {
+            Self::Pair => "pair",
+            Self::Extra => "extra",
+            Self::Audit(field) if field.is_of_finding() => "audited finding",
+            Self::Audit(_) => "audited response",
+        }
     }
 }
 
-/// A person's answer about a subject of any kind.
+/// A person's answer to a question of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -149,61 +176,59 @@ pub enum LabelAnswer {
     Extra {
         valid: bool,
     },
-    Audit {
-        classification: Classification,
-    },
+    Audit(AuditLabel),
 }
 
 impl LabelAnswer {
-    /// Parses an answer about this kind: yes, no, partial, or the name or number of a class.
-    pub fn parse(kind: LabelKind, word: &str) -> Option<Self> {
-        match kind {
-            LabelKind::Pair => Answer::parse(word).map(|answer| Self::Pair { answer, confidence: None }),
-            LabelKind::Extra => {
+    /// Parses an answer to this question: yes, no, partial, or an answer to a decision of audits.
+    pub fn parse(question: LabelQuestion, word: &str) -> Option<Self> {
+        match question {
+            LabelQuestion::Pair => Answer::parse(word).map(|answer| Self::Pair { answer, confidence: None }),
+            LabelQuestion::Extra => {
                 let answer = Answer::parse(word).filter(|answer| answer.partial.is_none())?;
                 Some(Self::Extra { valid: answer.matched })
             }
-            LabelKind::Audit => {
-                let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let numbered = number.and_then(|number| Classification::ALL.get(number).copied());
-                class_named(word).or(numbered).map(|classification| Self::Audit { classification })
-            }
+            LabelQuestion::Audit(field) => AuditLabel::parse(field, word).map(Self::Audit),
         }
     }
 
-    /// What it is an answer about.
+    /// The class of a finding.
+    pub fn class(class: Classification) -> Self {
+        Self::Audit(AuditLabel::class(class))
+    }
+
+    /// What it answers.
+    pub fn question(self) -> LabelQuestion {
+        match self {
+            Self::Pair { .. } => LabelQuestion::Pair,
+            Self::Extra { .. } => LabelQuestion::Extra,
+            Self::Audit(AuditLabel { field, .. }) => LabelQuestion::Audit(field),
+        }
+    }
+
+    /// The kind of its question.
     pub fn kind(self) -> LabelKind {
+        self.question().kind()
+    }
+
+    /// The answer in words; of a decision of audits, with the decision unless it is the class.
+    pub fn word(self) -> String {
         match self {
-            Self::Pair { .. } => LabelKind::Pair,
-            Self::Extra { .. } => LabelKind::Extra,
-            Self::Audit { .. } => LabelKind::Audit,
+            Self::Pair { answer, .. } => answer.word().to_owned(),
+            Self::Extra { valid } => if valid { "yes" } else { "no" }.to_owned(),
+            Self::Audit(label) => label.to_string(),
         }
     }
 
-    /// The answer in words.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pair { answer, .. } => answer.word(),
-            Self::Extra { valid: true } => "yes",
-            Self::Extra { valid: false } => "no",
-            Self::Audit { classification } => classification.as_str(),
-        }
-    }
-
-    /// The position of the answer among those of its kind: no, partial, yes for a pair; no, yes for an extra; the class.
+    /// A number for the answer, different for different answers: no, partial, yes for a pair; no, yes for an extra.
     pub fn index(self) -> usize {
         match self {
             Self::Pair { answer: Answer { matched: true, .. }, .. } => 2,
             Self::Pair { answer, .. } => usize::from(answer.partial == Some(true)),
             Self::Extra { valid } => usize::from(valid),
-            Self::Audit { classification } => classification as usize,
+            Self::Audit(label) => label.index(),
         }
     }
-}
-
-/// The class of that name, such as `TARGET_MATCH`; case-insensitive.
-pub fn class_named(name: &str) -> Option<Classification> {
-    Classification::ALL.into_iter().find(|class| class.as_str().eq_ignore_ascii_case(name))
 }
 
 /// A label to store.

@@ -8,7 +8,7 @@ use super::timestamp::format_utc;
 use super::verify::Problems;
 use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
 use crate::label::{
-    Annotator, Answer, Label, LabelAnswer, LabelKey, LabelKind, NewLabel, Source, Subject, class_named,
+    Annotator, Answer, AuditLabel, Label, LabelAnswer, LabelKey, LabelKind, LabelQuestion, NewLabel, Source, Subject,
 };
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -41,9 +41,12 @@ pub struct AddedLabels {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct UndoneLabels {
     pub kind: LabelKind,
+    /// What was answered.
+    #[serde(skip)]
+    pub question: LabelQuestion,
     /// The keys of all labels made together.
     pub keys: Vec<String>,
-    pub said: &'static str,
+    pub said: String,
     pub made_ms: i64,
 }
 
@@ -100,6 +103,7 @@ impl Store {
             let Some((first, _)) = last.first() else { return Ok(None) };
             let undone = UndoneLabels {
                 kind: first.kind(),
+                question: first.answer.question(),
                 keys: last.iter().map(|(label, _)| label.key.to_string()).collect(),
                 said: first.answer.word(),
                 made_ms: first.made_ms,
@@ -175,7 +179,7 @@ impl Store {
             }
             *counts = entry.label.is_some();
             let (Some(label), Some(subject)) = (entry.label, subjects.get(entry.key.as_str())) else { continue };
-            if label.kind() != subject.kind {
+            if label.answer.question() != subject.question() {
                 report("names another kind than was shown");
             } else if label.case != subject.case {
                 report("names another case than was shown");
@@ -240,7 +244,7 @@ fn last(database: &mut Database, new: &NewLabel) -> Result<(Option<Label>, i64)>
 fn refusal(current: &Label) -> StoreError {
     StoreError::Labelled {
         annotator: current.annotator.to_string(),
-        kind: current.kind().noun(),
+        kind: current.answer.question().noun(),
         id: current.key.short().to_owned(),
         answer: current.answer.word(),
         when: format_utc(current.made_ms),
@@ -251,7 +255,7 @@ fn insert(database: &mut Database, new: &NewLabel, revision: i64, made_ms: i64) 
     let NewLabel { subject, annotator, answer, note, picked_with_probability, source } = new;
     let key = subject.key();
     let refused = |reason| Err(StoreError::BadLabel { about: key.short().to_owned(), reason });
-    if answer.kind() != subject.kind {
+    if answer.question() != subject.question() {
         return refused("its answer is for another kind of label");
     }
     let confidence = if let LabelAnswer::Pair { confidence, .. } = answer { *confidence } else { None };
@@ -279,9 +283,9 @@ fn insert(database: &mut Database, new: &NewLabel, revision: i64, made_ms: i64) 
 
 fn insert_row(database: &mut Database, label: &Label, revision: i64, answer: Option<LabelAnswer>) -> Result<()> {
     let (decision, partial, confidence) = match answer {
-        None => (WITHDRAWN, None, None),
+        None => (WITHDRAWN.to_owned(), None, None),
         Some(LabelAnswer::Pair { answer: Answer { matched, partial }, confidence }) => {
-            (if matched { "yes" } else { "no" }, partial, confidence)
+            (if matched { "yes" } else { "no" }.to_owned(), partial, confidence)
         }
         Some(answer) => (answer.word(), None, None),
     };
@@ -340,8 +344,8 @@ fn log_row(database: &Database, row: &Row) -> Result<LogRow> {
         (LabelKind::Extra, "yes" | "no") => Some(LabelAnswer::Extra { valid: decision == "yes" }),
         (LabelKind::Pair | LabelKind::Extra, _) => return Err(wrong("answer", decision)),
         (LabelKind::Audit, _) => {
-            let classification = class_named(decision).ok_or_else(|| wrong("class", decision))?;
-            Some(LabelAnswer::Audit { classification })
+            let label = AuditLabel::parse_stored(decision).ok_or_else(|| wrong("class", decision))?;
+            Some(LabelAnswer::Audit(label))
         }
     };
     let made_ms: i64 = row.get(12)?;
@@ -369,7 +373,7 @@ fn subject(database: &Database, row: &Row) -> Result<Subject> {
     let key: &str = row.get(0)?;
     let subject: Subject = database.parse_json(row.get(1)?, || format!("the subject {key} of a label"))?;
     if subject.key().as_str() != key {
-        return Err(database.damaged(format!("the {} {key} is not what was shown", subject.kind.noun())));
+        return Err(database.damaged(format!("the {} {key} is not what was shown", subject.question().noun())));
     }
     Ok(subject)
 }

@@ -3,9 +3,10 @@
 
 use super::database::Backoff;
 use super::portable::{open_decompressed, write_atomically};
-use super::tables::{LEDGER, SENT_QUESTIONS};
+use super::tables::{LEDGER, SENT_QUESTIONS, SETTINGS};
 use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
 use karat_core::wording::first_few;
+use karat_llm::adaptation::Adaptation;
 use karat_llm::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
 use karat_llm::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use serde::Serialize;
@@ -36,7 +37,7 @@ const LONGEST_FILE: u64 = 4 << 30;
 const MOST_NAMED: usize = 10;
 
 impl Store {
-    /// Adds exchanges atomically, skipping keys already present; durable on return.
+    /// Adds exchanges atomically, skipping keys already present; durable on return. An answer that could not be read is replaced.
     pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<()> {
         // Answers were paid for.
         self.database.write_repeatable(|database| insert(database, exchanges))
@@ -153,7 +154,8 @@ impl Store {
                 for (exchange, here) in group.iter().zip(get_many(database, &keys)?) {
                     match here {
                         None => missing.push(exchange),
-                        Some(here) if here == *exchange => taken.were_here += 1,
+                        Some(here) if here == *exchange || exchange.answer.is_unreadable() => taken.were_here += 1,
+                        Some(here) if here.answer.is_unreadable() => missing.push(exchange),
                         Some(_) => other.push(exchange.key.as_str()),
                     }
                 }
@@ -188,6 +190,10 @@ fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<()> {
         Ok(vec![exchange.key.as_str().into(), database.json(exchange)?.into(), now.into()])
     };
     let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    let keys: Vec<&LedgerKey> = exchanges.iter().map(|exchange| &exchange.key).collect();
+    for stored in get_many(database, &keys)?.iter().flatten().filter(|stored| stored.answer.is_unreadable()) {
+        database.execute("DELETE FROM ledger WHERE key = $1", vec![stored.key.as_str().into()])?;
+    }
     database.insert(&LEDGER, rows, OnConflict::Ignore)
 }
 
@@ -277,6 +283,10 @@ impl Ledger for Store {
         Ok(self.outlast_outages(|store| store.ledger_put(exchanges))?)
     }
 
+    fn place(&self) -> Option<String> {
+        Some(self.location().to_string())
+    }
+
     fn is_shared(&self) -> bool {
         self.location().as_server().is_some()
     }
@@ -288,6 +298,14 @@ impl Ledger for Store {
         let keys: Vec<&LedgerKey> = requests.iter().map(|request| &request.key).collect();
         let sent_before = self.note_sent(&keys)?;
         Ok(sent_before.into_iter().map(|was_sent| Permit::Granted { was_sent }).collect())
+    }
+
+    fn recall_adaptation(&mut self, server: &str) -> Result<Option<Adaptation>, LedgerError> {
+        Ok(self.outlast_outages(|store| recall_adaptation(&mut store.database, server))?)
+    }
+
+    fn remember_adaptation(&mut self, server: &str, adaptation: &Adaptation) -> Result<(), LedgerError> {
+        Ok(self.outlast_outages(|store| store.remember_adaptation(server, adaptation))?)
     }
 
     fn settle_requests(&mut self, limits: &SharedLimits, settled: &[SettledRequest]) -> Result<(), LedgerError> {
@@ -310,6 +328,34 @@ impl Ledger for Store {
     }
 }
 
+/// The settings that say what a server refuses start with this. Each has one finding, so that none is ever overwritten.
+const ADAPTATION: &str = "adaptation ";
+
+/// All that was found together.
+fn recall_adaptation(database: &mut Database, server: &str) -> Result<Option<Adaptation>> {
+    // A space sorts before `!`.
+    let (from, to) = (format!("{ADAPTATION}{server} "), format!("{ADAPTATION}{server}!"));
+    let rows =
+        database.select(&SETTINGS, "WHERE name >= $1 AND name < $2 ORDER BY name", vec![from.into(), to.into()])?;
+    let mut all: Option<Adaptation> = None;
+    for row in rows {
+        let found: Adaptation = database.parse_json(row.get(1)?, || "what a model refuses".to_owned())?;
+        all.get_or_insert_default().merge(&found);
+    }
+    Ok(all)
+}
+
+impl Store {
+    fn remember_adaptation(&mut self, server: &str, adaptation: &Adaptation) -> Result<()> {
+        self.database.write_repeatable(|database| {
+            let value = database.json(adaptation)?;
+            let hash = blake3::hash(value.as_bytes()).to_hex();
+            let name = format!("{ADAPTATION}{server} {}", &hash[..16]);
+            database.insert(&SETTINGS, vec![vec![name.into(), value.into()]], OnConflict::Ignore)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,10 +366,28 @@ mod tests {
 
     on_each_engine!(
         exchanges_round_trip,
-        existing_exchanges_are_not_overwritten,
+        only_unreadable_answers_are_replaced,
         exchanges_are_found_by_age_and_key_prefix,
         damaged_exchanges_are_reported,
+        refusals_are_remembered_per_server,
     );
+
+    fn refusals_are_remembered_per_server() {
+        let dir = StoreDir::new();
+        let mut store = dir.store();
+        let dropped = |names: &[&str]| -> Adaptation {
+            serde_json::from_value(json!({ "dropped": names, "answer_format": "schema" })).unwrap()
+        };
+        assert_eq!(store.recall_adaptation("a").unwrap(), None);
+        for (server, names) in [("a", &["top_k"][..]), ("a", &["temperature"]), ("a", &["top_k"]), ("ab", &["seed"])] {
+            store.remember_adaptation(server, &dropped(names)).unwrap();
+        }
+        let mut later = Store::read_only(dir.location()).unwrap();
+        assert_eq!(later.recall_adaptation("a").unwrap(), Some(dropped(&["temperature", "top_k"])));
+        assert_eq!(later.recall_adaptation("ab").unwrap(), Some(dropped(&["seed"])));
+        assert_eq!(later.recall_adaptation("b").unwrap(), None);
+        assert_eq!(store.verify().unwrap(), Vec::new());
+    }
 
     fn exchange(key: &str, why: &str) -> Exchange {
         Exchange {
@@ -341,7 +405,7 @@ mod tests {
             request_time: std::time::Duration::ZERO,
             timed_out: false,
             cached: false,
-            answer: Answer::Missing { reason: FailureReason::Unreadable, why: why.into() },
+            answer: Answer::Refused { why: why.into() },
         }
     }
 
@@ -367,9 +431,13 @@ mod tests {
         assert_eq!((visited.len(), visited.is_sorted()), (300, true));
     }
 
-    fn existing_exchanges_are_not_overwritten() {
+    fn only_unreadable_answers_are_replaced() {
         let dir = StoreDir::new();
         let mut store = dir.store();
+        let answer = Answer::Missing { reason: FailureReason::Unreadable, why: "no JSON".into() };
+        let unreadable = Exchange { answer, ..exchange("k", "") };
+        store.ledger_put(&[&unreadable]).unwrap();
+        assert_eq!(get(&mut store, &["k".into()]), [Some(unreadable)]);
         store.ledger_put(&[&exchange("k", "first")]).unwrap();
         store.ledger_put(&[&exchange("k", "second"), &exchange("l", "third")]).unwrap();
         let found = get(&mut store, &["k".into(), "l".into()]);

@@ -78,7 +78,7 @@ pub use naming::{LATEST, RunId};
 pub use object_storage::ObjectLocation;
 pub use portable::ImportedRun;
 pub use runs::{NewRun, RunInfo, RunState};
-pub use sessions::{NewDocument, SessionInfo};
+pub use sessions::{SessionDocument, SessionInfo};
 pub use trials::{ExportedTrials, StoredTrial};
 pub use verify::Problem;
 

@@ -68,6 +68,8 @@ impl Store {
         match run.state {
             RunState::Running if !self.is_locked(&run.id) => "interrupted",
             RunState::Complete if run.is_failed() => "failed",
+            // An assessment that could not ask about everything.
+            RunState::Stopped if run.has_report => "incomplete",
             state => state.as_str(),
         }
     }

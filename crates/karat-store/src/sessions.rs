@@ -15,10 +15,10 @@ pub struct SessionInfo {
     pub documents: usize,
 }
 
-/// A document to store in a session.
+/// A document of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct NewDocument {
+pub struct SessionDocument {
     pub name: String,
     pub hash: String,
     pub reader: i64,
@@ -40,8 +40,20 @@ impl Store {
         self.database.parse_json(row.get(4)?, || document_name(session, name)).map(Some)
     }
 
+    /// All documents of a session, oldest first.
+    pub fn session_documents(&mut self, session: &str) -> Result<Vec<SessionDocument>> {
+        let own = "WHERE session = $1 ORDER BY kept_ms, name, hash";
+        let mut documents = Vec::new();
+        for row in self.database.select(&SESSION_DOCUMENTS, own, vec![session.into()])? {
+            let (name, hash, reader): (String, String, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            let document = self.database.parse_json(row.get(4)?, || document_name(session, &name))?;
+            documents.push(SessionDocument { name, hash, reader, document });
+        }
+        Ok(documents)
+    }
+
     /// Stores documents in a session, creating it if missing; existing ones are kept.
-    pub fn save_documents(&mut self, session: &str, documents: &[NewDocument]) -> Result<()> {
+    pub fn save_documents(&mut self, session: &str, documents: &[SessionDocument]) -> Result<()> {
         let mut rows = Vec::new();
         for document in documents {
             rows.push(vec![
@@ -107,7 +119,7 @@ mod tests {
         damaged_documents_are_reported,
     );
 
-    fn document() -> NewDocument {
+    fn document() -> SessionDocument {
         let section = IngestedSectionV1 {
             id: "1".to_owned(),
             heading: "A".to_owned(),
@@ -118,7 +130,7 @@ mod tests {
             place: PlaceV1 { unit: UnitV1::Line, first: 1, last: 3 },
         };
         let document = IngestedV1 { format: "markdown".to_owned(), sections: vec![section], notes: Vec::new() };
-        NewDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 2, document }
+        SessionDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 2, document }
     }
 
     fn documents_are_stored_by_name_and_content() {
@@ -131,6 +143,8 @@ mod tests {
         for (session, name, hash) in [("t", "a.md", "h1"), ("s", "b.md", "h1"), ("s", "a.md", "h2")] {
             assert_eq!(store.session_document(session, name, hash, 2).unwrap(), None);
         }
+        assert_eq!(store.session_documents("s").unwrap(), [document()]);
+        assert_eq!(store.session_documents("t").unwrap(), []);
         let found: Vec<(String, usize)> =
             store.sessions().unwrap().into_iter().map(|info| (info.id, info.documents)).collect();
         assert_eq!(found, [("s".to_owned(), 1)]);

@@ -160,7 +160,7 @@ fn claim_question(
 
 fn stored_answer(database: &mut Database, keys: &[LedgerKey]) -> Result<Option<Exchange>> {
     let found = super::ledger::get_many(database, &keys.iter().collect::<Vec<_>>())?;
-    Ok(found.into_iter().flatten().next())
+    Ok(found.into_iter().flatten().find(|exchange| !exchange.answer.is_unreadable()))
 }
 
 fn give_question_back(database: &mut Database, key: &LedgerKey, owner: &str) -> Result<()> {

@@ -428,6 +428,7 @@ fn drop_findings(trial: &Trial) -> Trial {
         tokens_in: trial.tokens_in,
         tokens_out: trial.tokens_out,
         cost_usd: trial.cost_usd,
+        style: trial.style.clone(),
         ..Trial::reported(trial.case.clone(), trial.tool.clone(), trial.number)
     }
 }

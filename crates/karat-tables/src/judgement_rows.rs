@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::rows::JudgementRow;
 use crate::writer::TablesWriter;
-use karat_core::judgement::{AuditDecision, Decision, Judgement};
+use karat_core::judgement::{AuditDecision, Classification, Decision, Expressed, Judgement};
 
 pub(crate) fn add_judgement(tables: &mut TablesWriter, judgement: &Judgement, decides: bool) -> Result<()> {
     let run_id = tables.origin.run_id.clone();
@@ -66,13 +66,14 @@ fn add_audit(tables: &mut TablesWriter, audit: &AuditDecision, plain: &Judgement
     tables.add(&JudgementRow {
         kind: "audit",
         decision: match audit.said_vulnerable {
-            Some(true) => "vulnerable",
-            Some(false) => "safe",
-            None => "no_verdict",
+            Some(Expressed::Value(true)) => "vulnerable",
+            Some(Expressed::Value(false)) => "safe",
+            Some(Expressed::Nothing) => "no_verdict",
+            None => "not_asked",
         },
         finding_id: target.and_then(|target| target.finding.as_ref()).map(|finding| finding.as_str()),
-        confidence: audit.confidence_expressed,
-        target_found: target.map(|target| target.found),
+        confidence: audit.confidence_expressed.and_then(Expressed::value),
+        target_found: target.and_then(|target| target.found),
         type_match: target.and_then(|target| target.type_match).map(|fits| fits.as_str()),
         root_cause: target.and_then(|target| target.rcir),
         attack_vector: target.and_then(|target| target.ava),
@@ -83,7 +84,7 @@ fn add_audit(tables: &mut TablesWriter, audit: &AuditDecision, plain: &Judgement
     audit.findings.iter().try_for_each(|found| {
         tables.add(&JudgementRow {
             kind: "audit_finding",
-            decision: found.classification.as_str(),
+            decision: found.classification.map_or("not_asked", Classification::as_str),
             finding_id: Some(found.finding.as_str()),
             ..plain.clone()
         })

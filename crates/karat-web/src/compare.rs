@@ -11,13 +11,11 @@ use axum::http::StatusCode;
 use karat::compare::pair_tools;
 use karat::comparison::{PairBy, Refusal, Request, Side, compare, refusals};
 use karat::report_source::AnyReport;
-use karat_core::clusters::ClusterBy;
-use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::{count, plural};
-use karat_format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
+use karat_format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, OtherJudgesV1, PairV1};
 use karat_format::config::SuiteKind;
-use karat_report::number::{p_value, signed, three, title};
+use karat_report::number::{p_value, signed, three, title, unseen};
 use karat_store::{RunInfo, Store};
 use maud::{Markup, html};
 use verdict::{PairVerdict, overall, ranking_metric};
@@ -27,27 +25,37 @@ const MOST_MOVED: usize = 100;
 /// Minimum range of the difference bar, so that tiny differences look tiny.
 const NARROWEST: f64 = 0.1;
 
-/// The runs of a request, and whether to compare the cases with the same goldens if the suites differ.
+/// The runs of a request, and how to compare them.
 struct Asked {
     runs: Vec<String>,
+    how: How,
+}
+
+/// How to compare runs that are not alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct How {
+    /// Whether to compare the cases with the same goldens if the suites differ.
     intersection: bool,
+    /// Whether to give verdicts although other judges decided for one run than for the other.
+    across_judges: bool,
 }
 
 impl Asked {
     /// Reads `a=RUN&b=RUN`, or `run=RUN` once for each run, in any order.
     fn new(query: Vec<(String, String)>) -> Self {
-        let (mut from, mut to, mut ticked, mut intersection) = (None, None, Vec::new(), false);
+        let (mut from, mut to, mut ticked, mut how) = (None, None, Vec::new(), How::default());
         for (name, value) in query.into_iter().filter(|(_, value)| !value.is_empty()) {
             match name.as_str() {
                 "a" => from = Some(value),
                 "b" => to = Some(value),
                 "run" => ticked.push(value),
-                "intersection" => intersection = value != "0",
+                "intersection" => how.intersection = value != "0",
+                "across-judges" => how.across_judges = value != "0",
                 _ => {}
             }
         }
         let runs = if ticked.is_empty() { from.into_iter().chain(to).collect() } else { ticked };
-        Self { runs, intersection }
+        Self { runs, how }
     }
 }
 
@@ -56,7 +64,7 @@ pub(super) async fn page(
     Query(query): Query<Vec<(String, String)>>,
 ) -> Result<Reply, Fault> {
     let is_ticked = query.iter().any(|(name, _)| name == "run");
-    let Asked { runs, intersection } = Asked::new(query);
+    let Asked { runs, how } = Asked::new(query);
     let [a, b] = <[String; 2]>::try_from(runs).map_err(|runs| {
         let chosen = if is_ticked { format!(" {} chosen.", plural(runs.len(), "is", "are")) } else { String::new() };
         let message = format!("A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.{chosen}");
@@ -66,23 +74,23 @@ pub(super) async fn page(
     let (a, b) = state.read(move |store| Ok((find_run(store, &a)?.0, find_run(store, &b)?.0))).await?;
     if is_ticked {
         let (earlier, later) = if (a.created_ms, &a.id) <= (b.created_ms, &b.id) { (a, b) } else { (b, a) };
-        return Ok(Reply::redirect(&address(&earlier, &later, intersection)));
+        return Ok(Reply::redirect(&address(&earlier, &later, how)));
     }
-    let key = format!("compare {} {:?} {} {:?} {intersection}", a.id, a.ended_ms, b.id, b.ended_ms);
+    let key = format!("compare {} {:?} {} {:?} {how:?}", a.id, a.ended_ms, b.id, b.ended_ms);
     // The error for an unfinished run changes with its progress.
     let key = if a.has_report && b.has_report { key } else { format!("{key} {}", current_period(LIST_LIFETIME)) };
     let runs = [a, b];
-    state.render_cached(&state.reports, key, move |state, store| draw(state, store, &runs, intersection)).await
+    state.render_cached(&state.reports, key, move |state, store| draw(state, store, &runs, how)).await
 }
 
-fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: bool) -> Result<Reply, Fault> {
-    let compared = compare_runs(store, runs, intersection)?;
+fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], how: How) -> Result<Reply, Fault> {
+    let compared = compare_runs(store, runs, how)?;
     let status = if compared.is_ok() { StatusCode::OK } else { StatusCode::CONFLICT };
     let body = match &compared {
-        Ok(compared) => draw_comparison(compared, runs, intersection),
+        Ok(compared) => draw_comparison(compared, runs, how),
         Err(refusals) => html! {
             h1 { "These runs cannot be compared" }
-            (cards(runs, intersection))
+            (cards(runs, how))
             ul.refusals { @for refusal in refusals { li { (refusal) } } }
         },
     };
@@ -101,23 +109,19 @@ struct Compared {
 }
 
 /// The comparison, or each reason why there is none with what to do about it.
-fn compare_runs(
-    store: &mut Store,
-    [a, b]: &[RunInfo; 2],
-    intersection: bool,
-) -> Result<Result<Compared, Vec<Markup>>, Fault> {
+fn compare_runs(store: &mut Store, [a, b]: &[RunInfo; 2], how: How) -> Result<Result<Compared, Vec<Markup>>, Fault> {
     let (a_report, b_report) = match (finished(store, a)?, finished(store, b)?) {
         (Ok(a_report), Ok(b_report)) => (a_report, b_report),
         (a_report, b_report) => return Ok(Err([a_report.err(), b_report.err()].into_iter().flatten().collect())),
     };
-    let (a_sides, b_sides) = (a_report.sides(), b_report.sides());
+    let (a_sides, b_sides) = (a_report.sides(&a.short_id), b_report.sides(&b.short_id));
     let (pairs, only) = match pair_sides((a, &a_sides), (b, &b_sides)) {
         Ok(paired) => paired,
         Err(reason) => return Ok(Err(vec![code_spans(&reason)])),
     };
     let pairs: Vec<(&Side, &Side)> = pairs.iter().map(|(a, b)| (a, b)).collect();
     let mut refused: Vec<Refusal> = Vec::new();
-    for refusal in pairs.iter().flat_map(|(a, b)| refusals(a, b, PairBy::intersection(intersection))) {
+    for refusal in pairs.iter().flat_map(|(a, b)| refusals(a, b, PairBy::intersection(how.intersection))) {
         if !refused.contains(&refusal) {
             refused.push(refusal);
         }
@@ -126,15 +130,8 @@ fn compare_runs(
         let helps = refused.iter().all(|refusal| refusal.intersection);
         return Ok(Err(refused.iter().map(|refusal| bullet(refusal, [a, b], helps)).collect()));
     }
-    // Use the same clusters in the comparison as in the reports.
-    let [asked, other] = [a_report, b_report].map(|report| report.cluster_by());
-    let cluster = if asked == other { asked } else { ClusterBy::Default };
-    let request = Request {
-        metrics: &[],
-        cluster: &cluster,
-        rules: Rules::default(),
-        pair_by: PairBy::intersection(intersection),
-    };
+    let pair_by = PairBy::intersection(how.intersection);
+    let request = Request { pair_by, across_judges: how.across_judges, ..Request::default() };
     let compared = compare(&pairs, &request).map(|comparison| Compared { comparison, only });
     Ok(compared.map_err(|failure| vec![code_spans(&as_sentence(&failure.text()))]))
 }
@@ -144,9 +141,9 @@ fn bullet(refusal: &Refusal, [a, b]: [&RunInfo; 2], intersection: bool) -> Marku
     let Refusal { reason, details, advice, intersection: of_cases } = refusal;
     html! {
         strong { (as_sentence(reason)) }
-        " " (as_sentence(advice))
+        " " (code_spans(&as_sentence(advice)))
         @if *of_cases && intersection {
-            " Or " a href=(address(a, b, true)) { "compare the cases with the same goldens" } "."
+            " Or " a href=(address(a, b, How { intersection: true, ..How::default() })) { "compare the cases with the same goldens" } "."
         } @else if !of_cases {
             " For example:"
             pre {
@@ -217,11 +214,28 @@ fn pair_sides(a: (&RunInfo, &[Side]), b: (&RunInfo, &[Side])) -> Result<SidePair
     Ok((pairs, only))
 }
 
-fn address(a: &RunInfo, b: &RunInfo, intersection: bool) -> String {
-    format!("/compare?a={}&b={}{}", a.id, b.id, if intersection { "&intersection=1" } else { "" })
+fn address(a: &RunInfo, b: &RunInfo, how: How) -> String {
+    let flags = [(how.intersection, "&intersection=1"), (how.across_judges, "&across-judges=1")];
+    let flags: String = flags.into_iter().filter(|(is_on, _)| *is_on).map(|(_, flag)| flag).collect();
+    format!("/compare?a={}&b={}{flags}", a.id, b.id)
 }
 
-fn draw_comparison(compared: &Compared, runs: &[RunInfo; 2], intersection: bool) -> Markup {
+/// That other judges decided, before any figure, with a way to compare all the same.
+fn other_judges(own: &OtherJudgesV1, [a, b]: &[RunInfo; 2], how: How) -> Markup {
+    html! {
+        p.warn {
+            strong { (as_sentence(&own.sentence)) } " "
+            @if own.compared {
+                "Compared all the same; to " (code_spans(&own.advice)) "."
+            } @else {
+                "No verdict; " (code_spans(&own.advice)) ", or "
+                a href=(address(a, b, How { across_judges: true, ..how })) { "compare all the same" } "."
+            }
+        }
+    }
+}
+
+fn draw_comparison(compared: &Compared, runs: &[RunInfo; 2], how: How) -> Markup {
     let Compared { comparison, only } = compared;
     let (word, sentence) = overall(&comparison.comparisons);
     let figure = match comparison.comparisons.as_slice() {
@@ -229,12 +243,13 @@ fn draw_comparison(compared: &Compared, runs: &[RunInfo; 2], intersection: bool)
         _ => None,
     };
     html! {
+        @for own in comparison.other_judges() { (other_judges(own, runs, how)) }
         h1 {
             span class={ "conclusion " (word) } { (word) }
             " " (sentence)
             @if let Some(one) = figure { ": " (title(&one.metric)) " " (three(one.a)) " → " (three(one.b)) }
         }
-        (cards(runs, intersection))
+        (cards(runs, how))
         (by_tool(comparison, only, runs))
         @if !comparison.warnings.is_empty() {
             (note("Warnings", &html! { ul { @for warning in &comparison.warnings { li { (warning) } } } }))
@@ -243,7 +258,7 @@ fn draw_comparison(compared: &Compared, runs: &[RunInfo; 2], intersection: bool)
     }
 }
 
-fn cards([a, b]: &[RunInfo; 2], intersection: bool) -> Markup {
+fn cards([a, b]: &[RunInfo; 2], how: How) -> Markup {
     let card = |run: &RunInfo, word: &str| {
         html! {
             div {
@@ -256,7 +271,7 @@ fn cards([a, b]: &[RunInfo; 2], intersection: bool) -> Markup {
     html! {
         div.sides {
             (card(a, "from"))
-            a href=(address(b, a, intersection)) title="swap the runs" { "⇄ swap" }
+            a href=(address(b, a, how)) title="swap the runs" { "⇄ swap" }
             (card(b, "to"))
         }
     }
@@ -334,7 +349,7 @@ fn tool_names(pair: &PairV1) -> String {
 }
 
 fn section(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2], at: usize) -> Markup {
-    let few: Vec<&DifferenceV1> = pair.metrics.iter().filter(|one| one.unreliable).collect();
+    let few: Vec<&DifferenceV1> = pair.metrics.iter().filter(|one| one.unreliable && one.unseen.is_none()).collect();
     let titles = few.iter().map(|one| title(&one.metric)).collect::<Vec<_>>().join(", ");
     html! {
         section id={ "tool-" (at + 1) } {
@@ -368,6 +383,7 @@ fn section(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2], at: us
 
 fn differences(comparison: &ComparisonV1, pair: &PairV1) -> Markup {
     let reach = reach(pair.metrics.iter());
+    let unit = if comparison.cluster.is_some() { "cluster" } else { "case" };
     let stated = pair.metrics.iter().filter(|one| one.a.is_some() || one.b.is_some());
     html! {
         table.cards {
@@ -383,7 +399,7 @@ fn differences(comparison: &ComparisonV1, pair: &PairV1) -> Markup {
                     th scope="col" { "Verdict" }
                 }
             }
-            tbody { @for one in stated { (row(one, reach, comparison.margin)) } }
+            tbody { @for one in stated { (row(one, reach, comparison.margin, unit)) } }
         }
     }
 }
@@ -412,8 +428,9 @@ fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
     }
 }
 
-fn row(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
+fn row(one: &DifferenceV1, reach: f64, margin: f64, unit: &str) -> Markup {
     let verdict = PairVerdict::of_metric(one);
+    let unseen = unseen(one, unit).map(|text| format!("; {text}"));
     let effect = match one.effect {
         None => "–".to_owned(),
         Some(effect) if effect.abs() < 0.005 => "0.00".to_owned(),
@@ -429,7 +446,7 @@ fn row(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
             td.n data-label="p" { (p_value(one.p_holm.or(one.p))) }
             td.n data-label="Effect" { (effect) }
             td data-label="Verdict" {
-                span { (verdict.badge()) " " span.dim { (one.because) } }
+                span { (verdict.badge()) " " span.dim { (one.because) @if let Some(text) = unseen { (text) } } }
             }
         }
     }
@@ -496,12 +513,15 @@ mod tests {
     #[test]
     fn runs_are_read_from_both_forms_of_the_address() {
         let asked = |query: &[(&str, &str)]| {
-            let Asked { runs, intersection } =
+            let Asked { runs, how } =
                 Asked::new(query.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect());
-            format!("{} {intersection}", runs.join(" "))
+            format!("{} {} {}", runs.join(" "), how.intersection, how.across_judges)
         };
-        assert_eq!(asked(&[("b", "2"), ("a", "1"), ("intersection", "1")]), "1 2 true");
-        assert_eq!(asked(&[("run", "2"), ("run", "1"), ("intersection", "0")]), "2 1 false");
-        assert_eq!(asked(&[("a", "1"), ("b", "")]), "1 false");
+        assert_eq!(asked(&[("b", "2"), ("a", "1"), ("intersection", "1")]), "1 2 true false");
+        assert_eq!(
+            asked(&[("run", "2"), ("run", "1"), ("intersection", "0"), ("across-judges", "1")]),
+            "2 1 false true"
+        );
+        assert_eq!(asked(&[("a", "1"), ("b", "")]), "1 false false");
     }
 }

@@ -2,14 +2,15 @@
 // the server has it, and inserts text only as text nodes.
 
 const labelling = document.getElementById("labelling");
-const { run, kind, as: who } = labelling.dataset;
+const { run, kind, as: who, on } = labelling.dataset;
 const base = `/api/label/${encodeURIComponent(run)}/${kind}`;
 const part = (id) => document.getElementById(id);
+const asking = kind === "audits" ? { as: who, on } : { as: who };
 const question = part("question").textContent;
 
 // Local storage is optional: without it, only persistence is lost.
 const kept = (store, key) => {
-  const name = `karat-${key}:${run}:${kind}:${who}`;
+  const name = `karat-${key}:${run}:${kind}:${who}${kind === "audits" ? `:${on}` : ""}`;
   return {
     read() {
       try {
@@ -93,6 +94,34 @@ const words = (into, of) => {
   if (of.keywords?.length) box.append(element("p", "dim", `expected words: ${of.keywords.join(", ")}`));
 };
 
+// A response as a whole: what it states, its findings, and its text.
+const response = (into, of) => {
+  const box = into.querySelector(".words");
+  const parts = [];
+  const stated = [of.verdict && `verdict: ${of.verdict}`, of.confidence && `confidence: ${of.confidence}`].filter(Boolean);
+  if (stated.length) parts.push(element("p", "dim", stated.join(" · ")));
+  for (const finding of of.findings ?? []) {
+    words(into, finding);
+    parts.push(...box.childNodes);
+  }
+  if (of.text) parts.push(element("p", "text", of.text));
+  box.replaceChildren(...parts);
+};
+
+// Audits ask one question after another; each has its own answers.
+const ask = (asked) => {
+  if (!asked) return;
+  part("question").textContent = asked.question;
+  const buttons = asked.answers.map(({ key, answer: word, name, tone }) => {
+    const button = element("button", `answer ${tone}`);
+    Object.assign(button, { type: "button" });
+    Object.assign(button.dataset, { answer: word, key });
+    button.append(element("kbd", "", key), ` ${name}`);
+    return button;
+  });
+  labelling.querySelector(".buttons").replaceChildren(...buttons);
+};
+
 const code = (excerpts) => {
   const box = part("code").querySelector(".lines");
   box.replaceChildren();
@@ -145,7 +174,10 @@ const show = () => {
   golden.hidden = kind === "extras";
   golden.querySelector("h2").textContent = kind === "audits" ? "Target" : "Known problem";
   words(golden, item.golden ?? { title: "None: the case is safe." });
-  words(part("finding"), item.finding);
+  part("finding").querySelector("h2").textContent = item.response ? "Response" : "Report";
+  if (item.response) response(part("finding"), item.response);
+  else words(part("finding"), item.finding);
+  ask(item.ask);
   code(item.code);
   part("item").dataset.case = item.case;
   labelling.dataset.item = next;
@@ -154,6 +186,7 @@ const show = () => {
   sure = null;
   drawSaid();
   closeNote();
+  closeNumber();
   // Scrollable text must be reachable by keyboard.
   part("item").querySelectorAll(".text").forEach((text) => text.scrollHeight > text.clientHeight && reachable(text));
   // Drop the focus, so that Enter or space does not press a button again.
@@ -194,7 +227,7 @@ const reached = () => lost && !unsent.length && say("");
 const fetchItem = (id) => {
   if (items.has(id)) return Promise.resolve();
   if (!fetching.has(id)) {
-    const asked = asJson(`${base}/item/${id}`)
+    const asked = asJson(`${base}/item/${id}?${new URLSearchParams(asking)}`)
       .then((item) => {
         items.set(id, item);
         reached();
@@ -214,7 +247,7 @@ const ahead = () => order().slice(1, 4).forEach((id) => fetchItem(id));
 
 const load = async () => {
   try {
-    const reply = await asJson(`${base}?as=${encodeURIComponent(who)}`);
+    const reply = await asJson(`${base}?${new URLSearchParams(asking)}`);
     open = reply.open;
     listed = true;
     reply.items.forEach((item) => items.set(item.id, item));
@@ -230,7 +263,7 @@ const load = async () => {
 
 const answer = (word) => {
   if (!current || labelling.dataset.state !== "asking" || undoing) return;
-  const said = { as: who, id: current, answer: word };
+  const said = { ...asking, id: current, answer: word };
   if (sure) said.confidence = sure / 10;
   if (note) said.note = note;
   unsent.push(said);
@@ -238,7 +271,7 @@ const answer = (word) => {
   skipped = skipped.filter((id) => id !== said.id);
   skips.write(skipped);
   labelling.dataset.state = "keeping";
-  document.querySelector(`[data-answer="${word}"]`)?.animate?.([{ opacity: 0.4 }, { opacity: 1 }], 180);
+  document.querySelector(`[data-answer="${CSS.escape(word)}"]`)?.animate?.([{ opacity: 0.4 }, { opacity: 1 }], 180);
   // The next item is shown when the store has the answer, or after a short time if the server is slow or unreachable: the answer
   // is kept here.
   const shown = said.id;
@@ -313,7 +346,7 @@ const undo = async () => {
       say(`Undid ${last.answer}.`);
       return;
     }
-    const reply = await asJson(`${base}/undo`, { as: who });
+    const reply = await asJson(`${base}/undo`, asking);
     progress(reply);
     if (!reply.said) return say("Nothing to undo.");
     say(`Undid ${reply.said}.`);
@@ -357,6 +390,28 @@ part("noting").addEventListener("submit", (event) => {
   note = part("note").value.trim();
   drawSaid();
   closeNote();
+});
+
+// --- numbers
+
+const openNumber = (typed) => {
+  part("numbering").hidden = false;
+  part("number").value = typed;
+  part("number").focus();
+};
+
+const closeNumber = () => {
+  const had = part("numbering").contains(document.activeElement);
+  part("numbering").hidden = true;
+  if (had) part("item").focus({ preventScroll: true });
+};
+
+part("numbering").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const typed = part("number").value.trim();
+  closeNumber();
+  // The server says so where it is no such number.
+  if (typed) answer(typed);
 });
 
 // --- a confirmed extra as a golden
@@ -426,6 +481,7 @@ const press = (key) => {
   const button = labelling.querySelector(`button[data-key="${CSS.escape(key)}"]`);
   if (button?.dataset.answer) return answer(button.dataset.answer), true;
   if (button?.dataset.do) return deeds[button.dataset.do](), true;
+  if (items.get(current)?.ask?.number && /^[0-9.]$/.test(key)) return openNumber(key), true;
   if (kind === "pairs" && /^[0-9]$/.test(key) && current) {
     sure = key === "0" ? null : Number(key);
     drawSaid();
@@ -442,6 +498,10 @@ document.addEventListener("keydown", (event) => {
   }
   if (part("help").open) {
     if (event.key === "?") part("help").close();
+    return;
+  }
+  if (event.target === part("number")) {
+    if (event.key === "Escape") closeNumber();
     return;
   }
   if (event.target === part("note")) {

@@ -13,12 +13,15 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use karat::label::LabelItems;
+use karat::label::question::{audit_fields, shown_question};
 use karat::label::session::AnnotationSession;
+use karat_core::panel::AuditField;
 use karat_core::wording::count;
-use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
+use karat_store::label::{Annotator, LabelAnswer, LabelKind, LabelQuestion, Source};
 use karat_store::{OnExisting, Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) fn routes() -> Router<State> {
@@ -42,6 +45,8 @@ const LONGEST_NOTE: usize = 2_000;
 struct ListQuery {
     #[serde(rename = "as")]
     name: Option<String>,
+    /// The decisions of audits that are asked for, separated by commas.
+    on: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +60,8 @@ struct AnswerRequest {
     confidence: Option<f64>,
     #[serde(default)]
     note: Option<String>,
+    #[serde(default)]
+    on: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +69,8 @@ struct AnswerRequest {
 struct UndoRequest {
     #[serde(rename = "as")]
     name: String,
+    #[serde(default)]
+    on: Option<String>,
 }
 
 async fn list(
@@ -70,7 +79,7 @@ async fn list(
     Query(who): Query<ListQuery>,
 ) -> Result<Reply, Fault> {
     let annotator = annotator(who.name.as_deref().unwrap_or_default())?;
-    let queue = queue(&state, run, kind_of(&kind)?.kind).await?;
+    let queue = queue(&state, run, kind_of(&kind)?.kind, who.on.as_deref()).await?;
     let labels = state.read(|store| Ok(store.labels()?)).await?;
     let response = state.blocking(move || {
         let session = AnnotationSession::new(&queue.queue, &labels, annotator);
@@ -86,8 +95,9 @@ async fn list(
 async fn item(
     Shared(state): Shared<State>,
     Path((run, kind, id)): Path<(String, String, String)>,
+    Query(who): Query<ListQuery>,
 ) -> Result<Reply, Fault> {
-    let queue = queue(&state, run, kind_of(&kind)?.kind).await?;
+    let queue = queue(&state, run, kind_of(&kind)?.kind, who.on.as_deref()).await?;
     let shown = state.blocking(move || Ok(queue.item_json(queue.queue.find(&id).ok_or_else(gone)?)));
     Ok(Reply::json(&shown.await?))
 }
@@ -100,9 +110,9 @@ async fn answer(
 ) -> Result<Reply, Fault> {
     let annotator = annotator(&sent.name)?;
     let kind = kind_of(&kind)?;
-    let queue = queue(&state, run, kind.kind).await?;
+    let queue = queue(&state, run, kind.kind, sent.on.as_deref()).await?;
     let item = queue.queue.find(&sent.id).ok_or_else(gone)?;
-    let answer = parse_answer(kind, &sent)?;
+    let answer = parse_answer(item.shown.question(), &sent)?;
     let note = sent.note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
     if note.as_ref().is_some_and(|note| note.chars().count() > LONGEST_NOTE) {
         return Err(refused(format!("The note is too long: at most {LONGEST_NOTE} characters.")));
@@ -132,7 +142,7 @@ async fn undo(
 ) -> Result<Reply, Fault> {
     let annotator = annotator(&sent.name)?;
     let kind = kind_of(&kind)?.kind;
-    let queue = queue(&state, run, kind).await?;
+    let queue = queue(&state, run, kind, sent.on.as_deref()).await?;
     let own = Arc::clone(&queue);
     let response = state.write(move |store| {
         let undone = store.undo_label(&annotator, Some(kind), &|key| own.queue.holds(key).is_some())?;
@@ -147,14 +157,20 @@ async fn undo(
 }
 
 /// The items of a run to label. Labels do not change it.
-async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<LabelItems>, Fault> {
+async fn queue(state: &State, reference: String, kind: LabelKind, on: Option<&str>) -> Result<Arc<LabelItems>, Fault> {
     check_enabled(state)?;
+    let fields = decisions(on)?;
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     // A running run has new items over time.
     let period = (!run.has_report).then(|| current_period(UNFINISHED_LIFETIME));
-    let key = format!("{} {kind:?} {:?} {period:?}", run.id, run.ended_ms);
-    let load = move |_: &State, store: &mut Store| Ok(Arc::new(LabelItems::load_run(store, &run, kind)?));
+    let key = format!("{} {kind:?} {fields:?} {:?} {period:?}", run.id, run.ended_ms);
+    let load = move |_: &State, store: &mut Store| Ok(Arc::new(LabelItems::load_run(store, &run, kind, &fields)?));
     state.render_cached(&state.label_queues, key, load).await
+}
+
+/// The decisions of audits that are asked for.
+fn decisions(on: Option<&str>) -> Result<BTreeSet<AuditField>, Fault> {
+    audit_fields(on.as_slice()).map_err(|error| refused(format!("{error}.")))
 }
 
 fn progress(session: &AnnotationSession<'_>) -> Value {
@@ -167,9 +183,9 @@ fn progress(session: &AnnotationSession<'_>) -> Value {
     })
 }
 
-fn parse_answer(kind: &PageKind, sent: &AnswerRequest) -> Result<LabelAnswer, Fault> {
-    let answer = LabelAnswer::parse(kind.kind, &sent.answer)
-        .ok_or_else(|| refused(format!("Invalid answer: expected {}.", kind.expected)))?;
+fn parse_answer(question: LabelQuestion, sent: &AnswerRequest) -> Result<LabelAnswer, Fault> {
+    let answer = LabelAnswer::parse(question, &sent.answer)
+        .ok_or_else(|| refused(format!("Invalid answer: expected {}.", shown_question(question).expected())))?;
     match (answer, sent.confidence) {
         (answer, None) => Ok(answer),
         (LabelAnswer::Pair { answer, .. }, confidence @ Some(0.0..=1.0)) => {
@@ -212,8 +228,6 @@ struct PageKind {
     word: &'static str,
     title: &'static str,
     description: &'static str,
-    question: &'static str,
-    expected: &'static str,
 }
 
 const KINDS: [PageKind; 3] = [
@@ -222,24 +236,18 @@ const KINDS: [PageKind; 3] = [
         word: "pairs",
         title: "Pairs:",
         description: "Does a report describe a known problem?",
-        question: "Does the report describe the known problem?",
-        expected: "yes, no or partial",
     },
     PageKind {
         kind: LabelKind::Extra,
         word: "extras",
         title: "Extras:",
         description: "A finding that matches no golden. Is it a real problem?",
-        question: "Is it a real problem?",
-        expected: "yes or no",
     },
     PageKind {
         kind: LabelKind::Audit,
         word: "audits",
         title: "Audits:",
-        description: "Which of nine classes does a finding belong to?",
-        question: "What is it?",
-        expected: "the name of a class",
+        description: "Which of nine classes does a finding belong to? Or other decisions of audits:",
     },
 ];
 

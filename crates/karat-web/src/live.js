@@ -69,7 +69,7 @@ const draw = (run) => {
         ]
       : [figure("took", run.ended_ms === null ? "–" : span(took))]),
     figure("failed", whole(run.failed), run.failed > 0 ? `${((100 * run.failed) / Math.max(run.done - run.unavailable, 1)).toFixed(0)} % of those tried` : ""),
-    ...(run.unavailable > 0 ? [figure("unavailable", whole(run.unavailable), "because of an outage; not counted as failed")] : []),
+    ...(run.unavailable > 0 ? [figure("unavailable", whole(run.unavailable), "an outage, no key or a spent budget; not counted as failed")] : []),
     figure("spent", run.spent.priced === 0 ? "–" : money(run.spent.usd), run.spent.priced === 0 ? "no trial reports a price" : `${run.spent.priced} of ${run.spent.attempts} attempts report a price`),
     figure("tokens", run.spent.metered === 0 ? "–" : whole(run.spent.tokens_in + run.spent.tokens_out), run.spent.metered === 0 ? "no trial reports tokens" : tokens(run.spent)),
   );

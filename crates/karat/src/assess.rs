@@ -6,7 +6,9 @@ pub use storage::{NamedLog, find_log, named_logs};
 
 use crate::evaluate::run_and_score::require_free_name;
 use crate::failure::{Failure, Result};
+use karat_core::comparison::MARGIN;
 use karat_core::scorecard::Intervals;
+use karat_core::wording::plural;
 use karat_documents::DocumentError;
 use karat_documents::assess::assessor::BASELINE;
 use karat_documents::assess::assessor::model::EvaluationContext;
@@ -16,12 +18,15 @@ use karat_documents::assess::log::{LogWriter, new_context};
 use karat_documents::assess::measure::{MeasureOptions, report};
 use karat_documents::assess::search::trec;
 use karat_documents::assess::search::{SearchCost, SearchProviders, SearchedBundle, search};
-use karat_documents::assess::{AssessEvent, Bundle, RecordPlace, Template, discover, load_all, search_providers};
+use karat_documents::assess::{
+    AssessEvent, Bundle, DocumentSource, IngestedBefore, RecordPlace, Template, discover, load_all, search_providers,
+};
 use karat_documents::ingest::{self, Document, IngestLimits, ingest, stored_document};
 use karat_documents::retrieval::embed::Embedder;
 use karat_documents::retrieval::rerank::Reranker;
 use karat_documents::retrieval::{SearchOptions, no_vectors};
 use karat_format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
+use karat_format::diagnostic::{Diagnostic, Faults, Level};
 use karat_format::document::suggest::did_you_mean;
 use karat_format::log::LogLineV1;
 use karat_format::retrieval::SearchV1;
@@ -29,7 +34,7 @@ use karat_format::session::IngestedV1;
 use karat_io::atomic_write;
 use karat_io::cancel::Cancel;
 use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
-use karat_store::{NewDocument, RunId, Store, StoreError, StoreLocation};
+use karat_store::{RunId, SessionDocument, Store, StoreError, StoreLocation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -56,6 +61,8 @@ pub struct AssessRequest {
     pub intervals: Intervals,
     /// Differences between assessors within ± this are equivalent.
     pub margin: f64,
+    /// Refuse documents that cannot be read and golden parts that differ from their documents.
+    pub strict: bool,
     pub trec_folder: Option<PathBuf>,
     /// The store for the result, the log, model exchanges and parsed documents.
     pub store: StoreLocation,
@@ -114,6 +121,8 @@ pub struct DocumentsLoaded {
     /// Documents that were read and cached.
     pub cached: usize,
     pub notes: Vec<String>,
+    /// Unreadable documents, which are left out, and golden parts that differ from their documents.
+    pub problems: Vec<Diagnostic>,
 }
 
 /// A finished assessment.
@@ -130,6 +139,11 @@ impl AssessmentResult {
     /// Whether an assessor that was asked gave no answer at all.
     pub fn has_silent_assessor(&self) -> bool {
         self.report.assessments.iter().any(|(_, one)| one.answered == 0 && !one.requirements.is_empty())
+    }
+
+    /// Whether a document was left out because it cannot be read.
+    pub fn lacks_documents(&self) -> bool {
+        self.report.bundles.iter().any(|bundle| !bundle.unreadable.is_empty())
     }
 }
 
@@ -176,6 +190,94 @@ struct AssessRun<'a> {
     log: LogWriter,
     cancel: Cancel,
     measured: MeasuredV1,
+}
+
+/// The documents of an assessment: those of the session if unchanged, else read from their files.
+///
+/// A session has documents under `bundle/name` if an assessment read them, and under their names if `karat ingest` did.
+struct AssessedDocuments<'r> {
+    session: Option<(&'r str, &'r mut Store)>,
+    log: &'r mut LogWriter,
+    /// Documents that were read from their files.
+    read: usize,
+    /// A damaged session must not stop the assessment: the files are read instead.
+    fault: Option<StoreError>,
+}
+
+impl AssessedDocuments<'_> {
+    fn stored(&mut self, names: [&str; 2], hash: &str) -> Option<IngestedV1> {
+        let (session, store) = self.session.as_mut()?;
+        names.into_iter().find_map(|name| {
+            store.session_document(session, name, hash, ingest::VERSION).unwrap_or_else(|error| {
+                self.fault.get_or_insert(error);
+                None
+            })
+        })
+    }
+}
+
+impl DocumentSource for AssessedDocuments<'_> {
+    fn read(&mut self, bundle_id: &str, name: &str, bytes: &[u8]) -> Result<Document, DocumentError> {
+        let began = Instant::now();
+        let own = name_in_session(bundle_id, name);
+        let stored =
+            self.session.is_some().then(|| content_hash(bytes)).and_then(|hash| self.stored([&own, name], &hash));
+        let known = stored.and_then(|stored| stored_document(stored, name));
+        let reused = known.is_some();
+        let document = known.map_or_else(|| ingest(name, bytes, &IngestLimits::default()), Ok)?;
+        self.read += usize::from(!reused);
+        let sections = document.sections.len();
+        self.log.record(&AssessEvent::Read { document: name, sections, reused, took: began.elapsed() });
+        Ok(document)
+    }
+
+    fn ingested_before(&mut self, bundle_id: &str, wanted: &BTreeSet<&str>) -> Vec<IngestedBefore> {
+        let Some((session, store)) = &mut self.session else { return Vec::new() };
+        let mut all = store.session_documents(session).unwrap_or_else(|error| {
+            self.fault.get_or_insert(error);
+            Vec::new()
+        });
+        all.retain(|one| one.reader == ingest::VERSION);
+        let own_name = |name: &str| Some(name.strip_prefix(bundle_id)?.strip_prefix('/')?.to_owned());
+        let own: BTreeSet<String> = all.iter().filter_map(|one| own_name(&one.name)).collect();
+        let mut documents = BTreeMap::new();
+        for SessionDocument { name, hash, document, .. } in all {
+            // Those that no assessment placed are in this bundle if none is, or if it has or wants one of the name.
+            let is_unplaced = own.is_empty() || own.contains(&name) || wanted.contains(name.as_str());
+            let unplaced = (is_unplaced && !name.contains('/')).then(|| name.clone());
+            let Some(name) = own_name(&name).or(unplaced) else { continue };
+            // Later versions replace earlier ones.
+            let document = stored_document(document, &name);
+            documents.extend(document.map(|document| (name, IngestedBefore { document, hash })));
+        }
+        documents.into_values().collect()
+    }
+}
+
+/// The name that a document of a bundle has in a session.
+fn name_in_session(bundle_id: &str, name: &str) -> String {
+    format!("{bundle_id}/{name}")
+}
+
+/// Ingests documents into a session, so that assessments need their files no more; returns how many were new to it.
+pub fn ingest_into_session(store: &StoreLocation, session: &str, documents: &[(Document, String)]) -> Result<usize> {
+    let mut store = Store::create(store)?;
+    let mut fresh: Vec<SessionDocument> = Vec::new();
+    let mut hashes: BTreeMap<String, &str> = BTreeMap::new();
+    for (document, hash) in documents {
+        let path = Path::new(&document.name);
+        let name = path.file_name().map_or_else(|| document.name.clone(), |name| name.to_string_lossy().into_owned());
+        if hashes.insert(name.clone(), hash).is_some_and(|other| other != hash) {
+            let message = format!("two documents are named {name}, and a session has one of a name; use two sessions");
+            return Err(Failure::usage(message));
+        }
+        if store.session_document(session, &name, hash, ingest::VERSION).ok().flatten().is_none() {
+            let (hash, document) = (hash.clone(), IngestedV1::from(document));
+            fresh.push(SessionDocument { name, hash, reader: ingest::VERSION, document });
+        }
+    }
+    store.save_documents(session, &fresh)?;
+    Ok(fresh.len())
 }
 
 impl<'a> AssessRun<'a> {
@@ -258,49 +360,41 @@ impl<'a> AssessRun<'a> {
 
     /// Loads all records. Documents in the session's cache are not read again; new ones are added to it.
     fn load_bundles(&mut self, places: &[RecordPlace]) -> Result<Vec<Bundle>> {
-        let session = self.request.session.as_deref();
-        let limits = IngestLimits::default();
-        let (mut reused, mut fault) = (0, None::<StoreError>);
-        let mut fresh: Vec<NewDocument> = Vec::new();
-        let mut read = |name: &str, bytes: &[u8]| -> Result<Document, DocumentError> {
-            let began = Instant::now();
-            let hash = session.map(|_| content_hash(bytes));
-            let cached = match (session, &hash, &mut self.store) {
-                (Some(session), Some(hash), Some(store)) => {
-                    store.session_document(session, name, hash, ingest::VERSION)
-                }
-                _ => Ok(None),
-            };
-            // A damaged session must not stop the assessment: the document itself is read instead.
-            let cached = cached.unwrap_or_else(|error| {
-                fault.get_or_insert(error);
-                None
-            });
-            let cached = cached.and_then(|stored| stored_document(stored, name));
-            let known = cached.is_some();
-            let document = cached.map_or_else(|| ingest(name, bytes, &limits), Ok)?;
-            reused += usize::from(known);
-            let sections = document.sections.len();
-            self.log.record(&AssessEvent::Read { document: name, sections, reused: known, took: began.elapsed() });
-            if let Some(hash) = hash.filter(|_| !known) {
-                let (name, reader) = (name.to_owned(), ingest::VERSION);
-                fresh.push(NewDocument { name, hash, reader, document: IngestedV1::from(&document) });
+        let Self { request, store, log, .. } = self;
+        let session = request.session.as_deref().zip(store.as_mut());
+        let mut documents = AssessedDocuments { session, log, read: 0, fault: None };
+        let bundles = load_all(places, &mut documents)?;
+        let AssessedDocuments { session, read, fault, .. } = documents;
+        let has_session = session.is_some();
+        if let Some((session, store)) = session {
+            // Those that the session has are kept as they are.
+            let mut own = Vec::new();
+            for bundle in &bundles {
+                own.extend(bundle.documents.iter().zip(&bundle.hashes).map(|(document, hash)| SessionDocument {
+                    name: name_in_session(bundle.record.bundle.as_str(), &document.name),
+                    hash: hash.clone(),
+                    reader: ingest::VERSION,
+                    document: IngestedV1::from(document),
+                }));
             }
-            Ok(document)
-        };
-        let bundles = load_all(places, &mut read)?;
-        if let (Some(session), Some(store)) = (session, &mut self.store) {
-            store.save_documents(session, &fresh)?;
+            store.save_documents(session, &own)?;
+        }
+        let reused = bundles.iter().map(|bundle| bundle.documents.len()).sum::<usize>().saturating_sub(read);
+        let problems: Vec<Diagnostic> = bundles.iter().flat_map(|bundle| bundle.problems.iter().cloned()).collect();
+        if self.request.strict && !problems.is_empty() {
+            let faults = problems.into_iter().map(|problem| problem.with_level(Level::Error));
+            return Err(Faults(faults.collect()).into());
         }
         if let Some(fault) = fault {
             self.observer.note(&format!("unreadable session entries were ignored: {fault}"));
         }
         self.measured.documents_reused = reused;
         self.observer.documents_loaded(&DocumentsLoaded {
-            session: self.request.session.clone().filter(|_| self.store.is_some()),
+            session: self.request.session.clone().filter(|_| has_session),
             reused,
-            cached: fresh.len(),
+            cached: read,
             notes: bundles.iter().flat_map(|bundle| bundle.notes.iter().cloned()).collect(),
+            problems,
         });
         Ok(bundles)
     }
@@ -386,7 +480,16 @@ impl<'a> AssessRun<'a> {
                 observer.event(&event);
             };
             let mut context = EvaluationContext { ledger, cancel, observer: &mut on_event };
-            answers.push(evaluation.assess(searched, &mut context)?);
+            let place = context.ledger.place().filter(|_| request.cache == CacheMode::ReadWrite);
+            let result = evaluation.assess(searched, &mut context)?;
+            let unreadable = result.assessed.iter().flatten().filter_map(|one| one.as_ref().err());
+            let unreadable = unreadable.filter(|none| none.kind == "unreadable").count();
+            if let Some(place) = place.filter(|_| unreadable > 0) {
+                let are = plural(unreadable, "answer that could not be read is", "answers that could not be read are");
+                let name = &evaluation.name;
+                observer.note(&format!("{name}: {are} in the ledger of {place}; the same command asks again"));
+            }
+            answers.push(result);
             if cancel.is_cancelled() {
                 let kept = match request.cache {
                     CacheMode::ReadWrite => "; answers so far are stored and will be reused",
@@ -420,7 +523,39 @@ impl<'a> AssessRun<'a> {
         };
         let mut report = report(searched, cost, answers, &how, std::mem::take(&mut self.measured));
         report.warnings.extend(differing_templates(search, searched));
+        report.warnings.extend(self.idle_options(&how));
         report
+    }
+
+    /// Options that have no effect in this configuration.
+    fn idle_options(&self, how: &MeasureOptions<'_>) -> Vec<String> {
+        let AssessRequest { search, margin, cache, .. } = self.request;
+        let mut idle = Vec::new();
+        let mut report = |option: String, why: &str| idle.push(format!("{option} has no effect: {why}"));
+        if let Some(weight) = search.options.bm25_weight.filter(|weight| *weight < 1.0 && how.embedding.is_none()) {
+            let why = "there is no embedder, so words are all that is searched for; name one with --embedding";
+            report(format!("--bm25-weight {weight}"), why);
+        }
+        let embedder = search.embedding.as_ref().filter(|name| *name != search_providers::NONE);
+        if let Some(name) = embedder.filter(|_| how.embedding.is_none()) {
+            report(
+                format!("--embedding {name}"),
+                "at `bm25_weight` 1 no vectors are computed; set --bm25-weight below 1",
+            );
+        }
+        if let Some(most) = search.options.rerank_top_n.filter(|most| *most as usize > how.search.search_limit) {
+            let why = format!("the search gives {} candidates; raise --search-limit", how.search.search_limit);
+            if how.reranking.is_some() || how.embedding.is_none() {
+                report(format!("--rerank-top-n {most}, beyond {},", how.search.search_limit), &why);
+            }
+        }
+        if *margin != MARGIN && self.assessors.len() < 2 {
+            report(format!("--margin {margin}"), "there are no two assessors to compare");
+        }
+        if *cache != CacheMode::ReadWrite && self.assessors.iter().all(|name| name == BASELINE) {
+            report("--judge-cache".to_owned(), "no model is asked");
+        }
+        idle
     }
 }
 

@@ -27,7 +27,7 @@ pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver
         find_metric(id)?;
     }
     let (report, _) = ReportLoader { store: &request.store, observer }.load(&request.report)?;
-    let sides = select_sides(report.sides(), &request.tools, &request.report)?;
+    let sides = select_sides(report.sides(&request.report), &request.tools, &request.report)?;
     refuse_failed(&report, &sides, &request.report)?;
     refuse_foreign_metrics(&request.metrics, &sides, &request.report)?;
     Ok(baseline(&sides, &request.metrics))
@@ -44,6 +44,7 @@ pub fn baseline(sides: &[Side], metrics: &[String]) -> BaselineV1 {
         suite: named(|side| [&side.suite, &side.digest]),
         profile: named(|side| [&side.profile, &side.profile_digest]),
         judges: sides.first().map(|side| side.judges.clone()).unwrap_or_default(),
+        judge_identities: sides.first().map(|side| side.judge_identities.clone()).unwrap_or_default(),
         tools: sides.iter().map(|side| of_side(side, metrics)).collect(),
     }
 }
@@ -99,8 +100,12 @@ pub fn text(baseline: &BaselineV1) -> String {
         )
     };
     let tools: Vec<String> = baseline.tools.iter().map(tool).collect();
+    let identities = match baseline.judge_identities.is_empty() {
+        true => String::new(),
+        false => format!("\n  \"judge_identities\": {},", json(&baseline.judge_identities)),
+    };
     format!(
-        "{{\n  \"schema\": {},\n  \"suite\": {},\n  \"profile\": {},\n  \"judges\": {},\n  \"tools\": [\n{}\n  ]\n}}\n",
+        "{{\n  \"schema\": {},\n  \"suite\": {},\n  \"profile\": {},\n  \"judges\": {},{identities}\n  \"tools\": [\n{}\n  ]\n}}\n",
         json(&baseline.schema),
         json(&baseline.suite),
         json(&baseline.profile),
@@ -117,6 +122,7 @@ fn json(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use karat_format::report::JudgeIdentityV1;
     use std::collections::BTreeMap;
 
     #[test]
@@ -140,7 +146,11 @@ mod tests {
         });
         for tools in [Vec::new(), tools.to_vec()] {
             let (schema, judges) = (SCHEMA.to_owned(), vec!["local".to_owned()]);
-            let whole = BaselineV1 { schema, suite: named("s"), profile: named("p"), judges, tools };
+            let identity = JudgeIdentityV1 { provider: "local".to_owned(), ..JudgeIdentityV1::default() };
+            let judge_identities =
+                judges.iter().filter(|_| !tools.is_empty()).map(|name| (name.clone(), identity.clone()));
+            let judge_identities = judge_identities.collect();
+            let whole = BaselineV1 { schema, suite: named("s"), profile: named("p"), judges, judge_identities, tools };
             let read: BaselineV1 = serde_json::from_str(&text(&whole)).unwrap();
             assert_eq!(read, whole);
         }

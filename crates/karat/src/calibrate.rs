@@ -84,7 +84,9 @@ fn one_profile(request: &ProfileRequest, given: &[JudgedPairs]) -> Result<Profil
         profiles.push((profile, &one.loaded.suite.name));
     }
     let Some(((profile, name), others)) = profiles.split_first() else { return Err(Failure::usage("no suite given")) };
-    match others.iter().find(|(other, _)| other != profile) {
+    // Verdicts have no part in matching.
+    let differs = |other: &Profile| Profile { verdict_from: profile.verdict_from, ..other.clone() } != *profile;
+    match others.iter().find(|(other, _)| differs(other)) {
         Some((_, other)) => Err(Failure::usage(format!(
             "the suites {name} and {other} have different profiles; fit each of them separately"
         ))),
@@ -131,9 +133,10 @@ pub fn calibrate_sui(
     refuse_repeated_stdin(submissions.files.iter().chain(judgements).chain([&request.ranking]))?;
     let (reports, mut profile) = reports(request, observer, notes)?;
     fit_together(&reports)?;
-    let ranked = rank(&request.ranking, &reports, profile.audit_conventions.sui_fills_missing, notes)?;
+    let ranked = rank(&request.ranking, &reports, &profile, notes)?;
     let parts: Vec<_> = ranked.tools.iter().map(|(_, parts)| *parts).collect();
-    let fit = sui::fit(&parts, &ranked.experts, &profile.sui).map_err(Failure::bad_input)?;
+    let mean = profile.composites.mean;
+    let fit = sui::fit(&parts, &ranked.experts, &profile.sui, mean).map_err(Failure::bad_input)?;
     profile.sui = fit.fitted.clone();
     Ok(SuiCalibration { fit, ranked, fitted: profile })
 }
@@ -179,7 +182,12 @@ fn profile_of(request: &ProfileRequest, reports: &[(String, ReportV1)]) -> Resul
 }
 
 /// Joins the ranking with the tools.
-fn rank(path: &Path, reports: &[(String, ReportV1)], fill: bool, notes: &mut dyn FnMut(&[String])) -> Result<Ranked> {
+fn rank(
+    path: &Path,
+    reports: &[(String, ReportV1)],
+    profile: &Profile,
+    notes: &mut dyn FnMut(&[String]),
+) -> Result<Ranked> {
     let mut lines = open_lines(path)?;
     let mut text = String::new();
     let unread = |error| Failure::bad_input(format!("{}: {error}; expected CSV or JSONL in UTF-8", lines.file));
@@ -188,7 +196,7 @@ fn rank(path: &Path, reports: &[(String, ReportV1)], fill: bool, notes: &mut dyn
         reports.iter().flat_map(|(_, report)| report.tools.iter().map(|tool| tool.tool.as_str())).collect();
     let rankings = read(&lines.file, &text, &tools)?;
     notes(&rankings.notes);
-    let ranked = put(&rankings, reports, fill);
+    let ranked = put(&rankings, reports, profile);
     for LeftOut { tool, why } in &ranked.left_out {
         notes(&[format!("{tool} is skipped: {why}")]);
     }

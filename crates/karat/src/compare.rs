@@ -21,7 +21,7 @@ pub struct CompareRequest {
     pub tools: Vec<String>,
     /// Default: those of the profile.
     pub metrics: Vec<String>,
-    /// The field that clusters cases; default: decided from the cases.
+    /// The field that clusters cases; default: as the reports were scored.
     pub cluster: Option<String>,
     /// Differences within ± this are equivalent.
     pub margin: f64,
@@ -31,6 +31,8 @@ pub struct CompareRequest {
     pub twisted: bool,
     pub all_pairs: bool,
     pub ranks: bool,
+    /// Whether there is a verdict although other judges decided for one side than for the other.
+    pub across_judges: bool,
     /// Seed of random numbers; default: derived from the data.
     pub seed: Option<u64>,
     pub store: StoreLocation,
@@ -63,13 +65,17 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
         [] => return Err(nothing_to_compare()),
     };
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
-    compare(&pairs, &pure_request(request, &ClusterBy::parse(request.cluster.as_deref()), request.seed))
+    compare(&pairs, &pure_request(request, cluster(request).as_ref(), request.seed))
 }
 
-fn pure_request<'a>(request: &'a CompareRequest, cluster: &'a ClusterBy, seed: Option<u64>) -> Request<'a> {
+fn cluster(request: &CompareRequest) -> Option<ClusterBy> {
+    request.cluster.as_deref().map(|field| ClusterBy::parse(Some(field)))
+}
+
+fn pure_request<'a>(request: &'a CompareRequest, cluster: Option<&'a ClusterBy>, seed: Option<u64>) -> Request<'a> {
     let rules = Rules { margin: request.margin, seed, ..Rules::default() };
     let pair_by = if request.twisted { PairBy::Twisted } else { PairBy::intersection(request.intersection) };
-    Request { metrics: &request.metrics, cluster, rules, pair_by }
+    Request { metrics: &request.metrics, cluster, rules, pair_by, across_judges: request.across_judges }
 }
 
 fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Result<ComparisonV1> {
@@ -87,11 +93,8 @@ fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Resu
         [id] => id,
         _ => return Err(Failure::usage("--ranks uses one metric; use --metric once")),
     };
-    let cluster = match &request.cluster {
-        None => report.intervals.cluster_by(),
-        field => ClusterBy::parse(field.as_deref()),
-    };
-    ranks(&report, &tools, metric, &pure_request(request, &cluster, Some(request.seed.unwrap_or(report.seed))))
+    let seed = Some(request.seed.unwrap_or(report.seed));
+    ranks(&report, &tools, metric, &pure_request(request, cluster(request).as_ref(), seed))
 }
 
 /// Pairs the first tool of one result with each of the others, or all with all.

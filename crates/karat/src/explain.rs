@@ -1,4 +1,4 @@
-//! Explains the score of one case: each golden, its candidates, which judge decided and why.
+//! Explains the score of one case: each golden, its candidates, which judge decided and why; or requirements of an assessment.
 
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
@@ -11,6 +11,9 @@ use karat_core::matching::outcome::Candidate;
 use karat_core::scorecard::{CaseScore, TrialScore, candidates};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use karat_format::assessment::{AssessmentReportV1, RequirementKey};
+use karat_report::assessment::requirements;
+use karat_report::explain::{TrialChoice, choose_trial};
 
 /// The case to explain.
 #[expect(missing_docs, reason = "field names say it")]
@@ -20,7 +23,7 @@ pub struct ExplainRequest {
     pub case: String,
     /// Optional if there is only one.
     pub tool: Option<String>,
-    /// Default: the first.
+    /// Default: the one that shows what went wrong.
     pub trial: Option<u32>,
 }
 
@@ -34,6 +37,8 @@ pub struct Explained {
     /// Index of the tool in the scorecard and in the report.
     pub tool_index: usize,
     trial_index: usize,
+    /// Why this trial is explained.
+    pub choice: TrialChoice,
     /// Findings that were skipped on reading.
     pub notes: Vec<String>,
 }
@@ -49,7 +54,7 @@ pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Re
     };
     let notes = match request.score.source {
         ScoreSource::Suite(_) => input.work.notes.clone(),
-        ScoreSource::Run(_) => Vec::new(),
+        ScoreSource::Run { .. } => Vec::new(),
     };
     if request.score.profile.is_empty() && request.score.judge.judge.is_none() {
         // Show the stored decisions, even if a panel would decide differently on this case alone.
@@ -61,12 +66,15 @@ pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Re
     let scoring = input.work.score(&input.loaded);
     let tool_index = find_tool(&scoring, request.tool.as_deref())?;
     let trials = &scoring.scorecard.tools[tool_index].cases[case_index].trials;
-    let found = trials.iter().position(|trial| request.trial.is_none_or(|number| trial.number == number));
-    let Some(trial_index) = found else {
+    let found = match request.trial {
+        Some(number) => trials.iter().position(|trial| trial.number == number).map(|at| (at, TrialChoice::Named)),
+        None => choose_trial(trials, &input.loaded.suite.cases[case_index], scoring.profile.method),
+    };
+    let Some((trial_index, choice)) = found else {
         let numbers: Vec<String> = trials.iter().map(|trial| trial.number.to_string()).collect();
         return Err(Failure::usage(format!("no such trial; available: {}", numbers.join(", "))));
     };
-    Ok(Explained { loaded: input.loaded, scoring, case_index, tool_index, trial_index, notes })
+    Ok(Explained { loaded: input.loaded, scoring, case_index, tool_index, trial_index, choice, notes })
 }
 
 fn find_tool(scoring: &Scoring, wanted: Option<&str>) -> Result<usize> {
@@ -110,4 +118,26 @@ impl Explained {
             candidates(&self.loaded.suite, self.case(), trial, judgements, profile, most)
         })
     }
+}
+
+/// The requirements of an assessment that a name stands for: a requirement, a bundle, or both as `BUNDLE/REQUIREMENT`.
+pub fn find_requirements<'r>(report: &'r AssessmentReportV1, wanted: &str) -> Vec<RequirementKey<'r>> {
+    let names = |(bundle, template, requirement): &RequirementKey<'r>| {
+        wanted == *requirement
+            || wanted == *bundle
+            || wanted == format!("{bundle}/{requirement}")
+            || wanted == report.case_id(bundle, template, requirement)
+    };
+    requirements(report).into_iter().filter(names).collect()
+}
+
+/// Leaves one assessor of an assessment, and refuses a name that it does not have.
+pub fn keep_assessor(report: &mut AssessmentReportV1, name: &str) -> Result<()> {
+    if report.assessments.get(name).is_none() {
+        let names: Vec<&str> = report.assessments.names().collect();
+        let hint = suggestion(name, names.iter().copied(), &format!("; available: {}", names.join(", ")));
+        return Err(Failure::usage(format!("no answers of `{name}`{hint}")));
+    }
+    report.assessments.0.retain(|(own, _)| own == name);
+    Ok(())
 }

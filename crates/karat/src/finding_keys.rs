@@ -11,8 +11,10 @@ use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_import::import_files::import_files;
 use karat_import::sarif::write_keys;
+use karat_import::scan_findings::{KeyedScan, WRITABLE, add_keys};
 use karat_io::atomic_write;
 use karat_io::files::Files;
+use karat_io::regular_file;
 use karat_source::symbols::SymbolCache;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,6 +83,55 @@ pub fn add_keys_to_sarif(from: &Path, to: &Path, profile: &ProfileRequest) -> Re
     written.map_err(|error| Failure::unwritten(to.display(), error))?;
     Ok(keys)
 }
+
+/// A scan's file, and how many of its findings have which key.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct KeyedFile {
+    pub file: PathBuf,
+    pub added: usize,
+    pub replaced: usize,
+    pub kept: usize,
+    pub keyless: usize,
+}
+
+/// Writes the v2 key of each finding into the scans' own files. Nothing is written unless all of them can be.
+pub fn write_keys_back(request: &KeyRequest) -> Result<Vec<KeyedFile>> {
+    let rules = resolve_for_suite(&request.profile, None)?.identity;
+    let mut scans = Vec::new();
+    for path in &request.files {
+        require_scan(path, request.format.as_deref())?;
+        let failed = |error| Failure::io(path.display(), error);
+        let bytes = regular_file::read(path).map_err(failed)?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Failure::bad_input(format!("{} is not UTF-8 text, or compressed; {WRITABLE}", path.display()))
+        })?;
+        scans.push((path, add_keys(path, &text, &rules)?));
+    }
+    let mut files = Vec::new();
+    for (path, scan) in scans {
+        if scan.is_changed() {
+            let written = atomic_write::write(path, &mut |out| out.write_all(scan.text.as_bytes()));
+            written.map_err(|error| Failure::unwritten(path.display(), error))?;
+        }
+        let KeyedScan { added, replaced, kept, keyless, .. } = scan;
+        files.push(KeyedFile { file: path.clone(), added, replaced, kept, keyless });
+    }
+    Ok(files)
+}
+
+/// Refuses files of a format that keys cannot be written into.
+fn require_scan(path: &Path, format: Option<&str>) -> Result<()> {
+    let is_submission = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"));
+    let refused = |what: &str| Err(Failure::usage(format!("{}: is {what}; {WRITABLE}", path.display())));
+    match file_importer(path, format)? {
+        Some(importer) if importer.name != SCAN => refused(importer.name),
+        None if is_submission => refused("a submission"),
+        _ => Ok(()),
+    }
+}
+
+const SCAN: &str = "scan-findings";
 
 fn read(request: &KeyRequest, notes: &mut dyn FnMut(&[String])) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();

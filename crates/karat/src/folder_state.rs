@@ -53,7 +53,8 @@ pub fn read_folder_state(folder: &Path, store: &StoreLocation) -> Result<FolderS
     Ok(FolderState { suite: find_suite(folder), store })
 }
 
-fn find_suite(folder: &Path) -> Option<SuiteState> {
+/// The suite of a folder, if it has one. It is not loaded.
+pub fn find_suite(folder: &Path) -> Option<SuiteState> {
     let has = |name: &str| folder.join(name).exists();
     let is_record = |name: &str| ENDINGS.iter().any(|ending| name.ends_with(ending));
     let names = || std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());

@@ -1,26 +1,29 @@
 //! Checks results against demands, for CI: each holds, fails, or is inconclusive.
 
-use crate::comparison::{PairBy, Request, Side, compare};
+mod no_worse;
+
+use crate::baseline;
+use crate::comparison::Side;
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{
-    AnyReport, ReportLoader, find_metric, foreign_metric, names_run, refuse_failed, refuse_foreign_metrics,
-    select_sides,
+    AnyReport, ReportLoader, find_metric, foreign_metric, names_run, reads_as_file, refuse_failed,
+    refuse_foreign_metrics,
 };
 use crate::suggestion;
-use karat_core::comparison::{MARGIN, Rules};
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::metric::table::{Aggregation, Direction, METRICS, Metric, find};
+use karat_core::metric::table::{Aggregation, METRICS, Metric, find};
 use karat_core::wording::count;
 use karat_format::assessment::AssessmentReportV1;
-use karat_format::comparison::DifferenceV1;
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::document::{Document, Segment, Syntax, decode, schema_of};
 use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, DemandsV1, GateV1, SCHEMA};
 use karat_format::report::{CostV1, ReportV1};
+use karat_io::atomic_write;
 use karat_report::judge_licence::licences;
-use karat_report::number::{signed, three, title, tried};
+use karat_report::number::{three, title, tried};
 use karat_store::StoreLocation;
+use no_worse::NoWorse;
 use std::path::{Path, PathBuf};
 
 /// A result and the demands on it.
@@ -35,11 +38,30 @@ pub struct GateRequest {
     pub demands: DemandsV1,
     /// Whether another version of the suite is compared on the cases with the same goldens.
     pub intersection: bool,
+    /// Whether a result that other judges decided is compared all the same.
+    pub across_judges: bool,
+    /// What to do where there is no baseline of the name yet.
+    pub baseline_missing: BaselineMissing,
     /// The expected digest of the report, `blake3:HEX`.
     pub digest: Option<String>,
     pub rules: Option<PathBuf>,
     pub seed: Option<u64>,
     pub store: StoreLocation,
+}
+
+/// What a gate does without the baseline that it is to compare with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum BaselineMissing {
+    #[default]
+    Fail,
+    /// Write the report as the baseline, for the next gate.
+    Write,
+}
+
+impl BaselineMissing {
+    /// The words on the command line.
+    pub const NAMES: [(&str, Self); 2] = [("fail", Self::Fail), ("write", Self::Write)];
 }
 
 /// Checks a report against all demands.
@@ -71,7 +93,7 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
             request.report
         )));
     }
-    let all = report.sides();
+    let all = report.sides(&request.report);
     let own = &request.demands;
     refuse_foreign_metrics(
         own.metrics.iter().chain(own.rules.iter().map(|bound| &bound.metric)),
@@ -79,13 +101,39 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
         &request.report,
     )?;
     let demands = join_demands(request, stated, &all)?;
-    let tools = select_sides(all, &request.tools, &request.report)?;
-    refuse_failed(&report, &tools, &request.report)?;
-    let no_worse = match &demands.no_worse_than {
+    let missing = demands.no_worse_than.as_ref().filter(|name| !is_there(name, &request.store));
+    // A name without an ending may be that of a run.
+    let is_written = |name: &String| request.baseline_missing == BaselineMissing::Write && reads_as_file(name);
+    if let Some(name) = missing.filter(|name| !is_written(name)) {
+        return Err(Failure::bad_input(format!(
+            "{name} is missing\nhelp: write it with `karat baseline write {} -o {name}`, or let the first gate write it with \
+             --baseline-missing=write and the name of a file, such as karat-baseline.json",
+            request.report
+        )));
+    }
+    let earlier = match demands.no_worse_than.as_ref().filter(|_| missing.is_none()) {
         None => None,
-        Some(name) => Some(load_earlier(name, &demands, request, &mut reports)?),
+        Some(name) => Some(reports.sides(name)?),
     };
-    Ok(GateV1 { digest: Some(digest), ..check(&report, &tools, &demands, no_worse.as_ref())? })
+    let (tools, pairs) = no_worse::pair_with_earlier(all, earlier.as_deref(), &request.tools, &request.report)?;
+    refuse_failed(&report, &tools, &request.report)?;
+    let no_worse = match (&demands.no_worse_than, &earlier) {
+        (Some(name), Some(earlier)) => Some(NoWorse::compare(name, &pairs, earlier, &demands, request)?),
+        _ => None,
+    };
+    let mut gate = GateV1 { digest: Some(digest), ..check(&report, &tools, &demands, no_worse.as_ref())? };
+    if let Some(path) = missing.filter(|_| gate.outcome != DemandOutcomeV1::Fails) {
+        let text = baseline::text(&baseline::baseline(&tools, &demands.metrics));
+        atomic_write::write(Path::new(path), &mut |file| file.write_all(text.as_bytes()))
+            .map_err(|error| Failure::io(path, error))?;
+        gate.baseline_written = Some(path.clone());
+    }
+    Ok(gate)
+}
+
+/// Whether a result of this name can be compared with.
+fn is_there(name: &str, store: &StoreLocation) -> bool {
+    names_run(name, store) || Path::new(name).exists()
 }
 
 /// Joins the demands of the request and of the rules file; the request takes precedence.
@@ -103,9 +151,9 @@ fn join_demands(request: &GateRequest, stated: DemandsV1, sides: &[Side]) -> Res
     if let (Some(message), Some(file)) = (foreign, &request.rules) {
         return Err(Failure::bad_input(format!("{}: {message}", file.display())));
     }
-    let beside = |name: String| match request.rules.as_deref().and_then(Path::parent) {
+    let beside = |name: String| match request.rules.as_deref().and_then(Path::parent).map(|folder| folder.join(&name)) {
         // A run's name does not depend on the location of the rules file.
-        Some(folder) if folder.join(&name).is_file() => folder.join(name).display().to_string(),
+        Some(path) if path.is_file() || !is_there(&name, &request.store) => path.display().to_string(),
         _ => name,
     };
     let mut joined = request.demands.clone();
@@ -123,26 +171,6 @@ fn join_demands(request: &GateRequest, stated: DemandsV1, sides: &[Side]) -> Res
         return Err(Failure::usage("no demands; use --min f1=0.6, --no-worse-than BASELINE or --rules FILE"));
     }
     Ok(joined)
-}
-
-fn load_earlier(
-    name: &str,
-    demands: &DemandsV1,
-    request: &GateRequest,
-    reports: &mut ReportLoader<'_>,
-) -> Result<NoWorse> {
-    if !names_run(name, reports.store) && !Path::new(name).exists() {
-        let message = format!("{name} is missing; write it with: karat baseline write RUN -o {name}");
-        return Err(Failure::bad_input(message));
-    }
-    let side = |side: Side| Side { label: format!("{} ({name})", side.tool), ..side };
-    let margin = demands.margin.unwrap_or(MARGIN);
-    Ok(NoWorse {
-        label: name.to_owned(),
-        sides: reports.sides(name)?.into_iter().map(side).collect(),
-        rules: Rules { margin, seed: request.seed, ..Rules::default() },
-        intersection: request.intersection,
-    })
 }
 
 /// Reads a file with demands. All its faults are reported at once.
@@ -199,17 +227,8 @@ fn out_of_range(metric: &Metric, limit: f64) -> Option<String> {
     Some(format!("{} {range}, and the demand is {limit}{percent}", metric.title))
 }
 
-/// An earlier result that no tool may be worse than.
-struct NoWorse {
-    label: String,
-    sides: Vec<Side>,
-    rules: Rules,
-    intersection: bool,
-}
-
 fn check(report: &AnyReport, tools: &[Side], demands: &DemandsV1, no_worse: Option<&NoWorse>) -> Result<GateV1> {
     let mut all = Vec::new();
-    let mut warnings = Vec::new();
     for tool in tools {
         let own = |bound: &&BoundV1| bound.tool.as_ref().is_none_or(|name| *name == tool.tool);
         for bound in demands.rules.iter().filter(own) {
@@ -218,9 +237,7 @@ fn check(report: &AnyReport, tools: &[Side], demands: &DemandsV1, no_worse: Opti
                 all.extend(limit.map(check));
             }
         }
-        if let Some(no_worse) = no_worse {
-            all.extend(against(report, tool, tools.len(), no_worse, demands, &mut warnings)?);
-        }
+        all.extend(no_worse.into_iter().flat_map(|no_worse| no_worse.check(&tool.tool)));
     }
     all.extend(demands.max_cost.map(|most| cost(report, tools, most)));
     match (report, demands.judge_licence) {
@@ -237,83 +254,12 @@ fn check(report: &AnyReport, tools: &[Side], demands: &DemandsV1, no_worse: Opti
         profile: first.map_or_else(String::new, |side| side.profile.clone()),
         cases: first.map_or(0, |side| side.cases.len()),
         digest: None,
+        other_judges: no_worse.and_then(NoWorse::other_judges),
+        baseline_written: None,
         outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds),
         demands: all,
-        warnings,
+        warnings: no_worse.map(NoWorse::warnings).unwrap_or_default(),
     })
-}
-
-/// Compares a tool with its earlier result, metric by metric.
-fn against(
-    report: &AnyReport,
-    tool: &Side,
-    tools: usize,
-    no_worse: &NoWorse,
-    demands: &DemandsV1,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<DemandV1>> {
-    let named = no_worse.sides.iter().find(|side| side.tool == tool.tool);
-    // A tool may have been renamed in between; where there is one on either side, there is no doubt.
-    let only = no_worse.sides.first().filter(|_| no_worse.sides.len() == 1 && tools == 1);
-    let Some(old) = named.or(only) else {
-        let there: Vec<&str> = no_worse.sides.iter().map(|side| side.tool.as_str()).collect();
-        let why = format!("{} has no such tool; available: {}", no_worse.label, there.join(", "));
-        let demand = format!("no worse than {}", no_worse.label);
-        return Ok(vec![DemandV1 { tool: Some(tool.tool.clone()), demand, why, ..DemandV1::default() }]);
-    };
-    let new = Side { label: format!("{} (new)", tool.tool), ..tool.clone() };
-    let metrics = if demands.metrics.is_empty() { &old.headline } else { &demands.metrics };
-    let NoWorse { rules, intersection, .. } = *no_worse;
-    let pair_by = PairBy::intersection(intersection);
-    let request = Request { metrics, cluster: &report.cluster_by(), rules, pair_by };
-    let compared = compare(&[(old, &new)], &request)?;
-    for warning in compared.warnings {
-        if !warnings.contains(&warning) {
-            warnings.push(warning);
-        }
-    }
-    let differences = compared.comparisons.into_iter().flat_map(|pair| pair.metrics);
-    Ok(differences.map(|difference| check_difference(tool, &difference, no_worse, demands.allow_small_n)).collect())
-}
-
-fn check_difference(tool: &Side, difference: &DifferenceV1, no_worse: &NoWorse, allow_small_n: bool) -> DemandV1 {
-    let NoWorse { label, rules: Rules { margin, .. }, .. } = no_worse;
-    let demand = format!("{} no worse than {label} by {margin}", title(&difference.metric));
-    let none = DemandV1 {
-        value: difference.difference,
-        ci: difference.ci,
-        n: Some(difference.units),
-        tool: Some(tool.tool.clone()),
-        demand,
-        metric: Some(difference.metric.clone()),
-        ..DemandV1::default()
-    };
-    // Where every case moved by the same amount, that amount is all there is.
-    let same = difference.difference.filter(|_| difference.p.is_some()).map(|value| [value, value]);
-    let (Some(value), Some([low, high])) = (difference.difference, difference.ci.or(same)) else {
-        let figures = match (difference.a, difference.b) {
-            (None, None) => String::new(),
-            (a, b) => format!("{} → {}: ", three(a), three(b)),
-        };
-        return DemandV1 { why: format!("{figures}{}", difference.because), ..none };
-    };
-    let (value, low, high) = match difference.direction {
-        Direction::Up => (value, low, high),
-        Direction::Down => (-value, -high, -low),
-    };
-    let few = difference.unreliable && !allow_small_n;
-    let wanted = Evidence { n: difference.units, cases: difference.n, few };
-    // The margin itself is too much, so that the lower end has to lie above it; what has not moved at all is no worse by any.
-    let meets = low > -*margin || (low == 0.0 && high == 0.0);
-    let (outcome, why, cases_wanted) = settle(value, [low, high], -*margin, meets, &wanted);
-    let shown = format!("{} → {}", three(difference.a), three(difference.b));
-    let interval = |[low, high]: [f64; 2]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high)));
-    let unchanged = [value, low, high].iter().all(|number| number.abs() <= NEAR);
-    let moved = match unchanged {
-        true => "unchanged".to_owned(),
-        false => signed(difference.difference) + &difference.ci.map(interval).unwrap_or_default(),
-    };
-    DemandV1 { outcome, why: format!("{shown}, {moved}{why}"), cases_wanted, unchanged, ..none }
 }
 
 /// Compares the cost of tools and judges, or of assessors, with its limit. An unknown cost is not 0.
@@ -339,10 +285,10 @@ fn tools_cost<'r>(report: &'r ReportV1, tools: &'r [Side]) -> (f64, Vec<&'r str>
     let (mut known, mut unknown) = (0.0, Vec::new());
     for tool in report.tools.iter().filter(|tool| tools.iter().any(|side| side.tool == tool.tool)) {
         let cost = report.measured.cost.get(&tool.tool);
-        known += cost.map_or(0.0, |cost| cost.usd) + report.measured.outages_usd.get(&tool.tool).unwrap_or(&0.0);
-        // Tokens without a known price have a cost of 0, which is not a price.
-        let has_price = |cost: &CostV1| cost.usd > 0.0 || cost.tokens_in.saturating_add(cost.tokens_out) == 0;
-        if !cost.is_some_and(|cost| cost.n >= tried(tool) && has_price(cost)) {
+        known +=
+            cost.and_then(|cost| cost.usd).unwrap_or(0.0) + report.measured.outages_usd.get(&tool.tool).unwrap_or(&0.0);
+        let is_known = |cost: &CostV1| cost.usd.is_some() && !cost.usd_is_lower_bound && cost.n >= tried(tool);
+        if !cost.is_some_and(is_known) {
             unknown.push(tool.tool.as_str());
         }
     }

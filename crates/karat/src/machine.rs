@@ -132,7 +132,7 @@ pub fn check_machine(request: &MachineRequest, done: &(dyn Fn(&Examined) + Sync)
     };
     let remote = PROVIDERS.iter().filter_map(|entry| Some((entry.name, entry.remote?)));
     let keys = remote.map(|(provider, api)| KeyState { provider, key: variable(api.key), address: variable(api.base) });
-    let models = ["KARAT_JUDGE_MODEL", "KARAT_TOOL_MODEL"].map(variable);
+    let models = ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL", "KARAT_TOOL_MODEL", "CRB_TOOL_MODEL"].map(variable);
     Ok(MachineReport {
         sandbox: check_sandbox(&request.tools),
         scratch: check_scratch(),
@@ -310,7 +310,7 @@ mod tests {
         let keyed = [("ANTHROPIC_API_KEY", "hunter2"), ("OPENAI_API_KEY", ""), ("PATH", "/nowhere")];
         let report = check_machine(&request(&folder.path().join(".karat"), &keyed), &|_| {}).unwrap();
         let set: Vec<(&str, bool)> = report.keys.iter().map(|key| (key.provider, key.key.set)).collect();
-        assert_eq!(set, [("anthropic", true), ("openai", false)]);
+        assert_eq!(set, [("anthropic", true), ("openai", false), ("google", false)]);
         let json = serde_json::to_string(&report).unwrap();
         assert!(!json.contains("hunter2"), "{json}");
         assert!(!report.store.exists && report.store.free_bytes.is_some());

@@ -79,7 +79,7 @@ pub fn check_report(report: &ReportV1) -> Vec<String> {
     let rule = format_args!("it has characters that a shell reads");
     found.check(is_plain, format_args!("measured.label_source"), rule);
     for (tool, cost) in &report.measured.cost {
-        found.within(format_args!("measured.cost.{tool}.usd"), Some(cost.usd), AT_LEAST_ZERO);
+        found.within(format_args!("measured.cost.{tool}.usd"), cost.usd, AT_LEAST_ZERO);
     }
     for (tool, usd) in &report.measured.outages_usd {
         found.within(format_args!("measured.outages_usd.{tool}"), Some(*usd), AT_LEAST_ZERO);

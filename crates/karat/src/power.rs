@@ -214,8 +214,8 @@ fn value(id: &str, info: &CaseInfoV1, trial: &TrialResultV1, profile: &Profile) 
     let clean = !info.issues.iter().any(|issue| issue.acceptance == Acceptance::Required);
     let yes = |holds: bool| Some(if holds { 1.0 } else { 0.0 });
     match id {
-        "accuracy" => yes(trial.verdict_correct),
-        "clean_pass" if clean => yes(reported && trial.fp == 0),
+        "accuracy" => trial.verdict_correct.and_then(yes),
+        "clean_pass" if clean => yes(reported && (trial.fp == 0 || info.allow_unexpected)),
         "clean_pass" => None,
         _ if clean => None,
         _ => {

@@ -6,7 +6,10 @@ use crate::suite::LoadedSuite;
 use karat_core::profile::Profile;
 use karat_format::document::Segment;
 use karat_format::document::suggest::nearest;
+use karat_llm::provider::ProviderEnv;
+use karat_llm::providers::judge_model;
 use std::io;
+use std::path::Path;
 use toml::{Table, Value};
 
 /// A profile shipped in the binary.
@@ -22,6 +25,7 @@ pub static SHIPPED: &[Shipped] = &[
     Shipped { name: "crb", toml: include_str!("../profiles/crb.toml") },
     Shipped { name: "identity", toml: include_str!("../profiles/identity.toml") },
     Shipped { name: "audit", toml: include_str!("../profiles/audit.toml") },
+    Shipped { name: "audit-strict", toml: include_str!("../profiles/audit-strict.toml") },
     Shipped { name: "owasp", toml: include_str!("../profiles/owasp.toml") },
     Shipped { name: "recorded", toml: include_str!("../profiles/recorded.toml") },
 ];
@@ -132,6 +136,7 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
         match (into.get_mut(key), value) {
             (Some(Value::Table(inner)), Value::Table(own)) => merge(inner, own, place, &format!("{path}."))?,
             (Some(Value::Float(slot)), Value::Integer(whole)) => *slot = *whole as f64,
+            (Some(Value::Array(slot)), Value::String(one)) => *slot = vec![Value::String(one.clone())],
             (Some(slot), value) if slot.type_str() == value.type_str() => *slot = value.clone(),
             (Some(slot), value) => {
                 let message = format!("{path}: expected {}, found {}", slot.type_str(), value.type_str());
@@ -248,7 +253,12 @@ pub fn resolve_for_suite(request: &ProfileRequest, suite: Option<&LoadedSuite>) 
         let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
         bytes.map(String::from_utf8).transpose().map_err(not_text)
     };
-    resolve(name, &read, &overrides).map_err(|error| match (suite, &error) {
+    let resolved = resolve(name, &read, &overrides).map(|mut profile| {
+        // Whoever runs such a folder as the benchmark says names the judge by its variable.
+        profile.judge_by_variable |= request.profile.is_none() && suite.is_some_and(has_judge_by_variable);
+        profile
+    });
+    resolved.map_err(|error| match (suite, &error) {
         (Some(suite), ProfileError::Unknown { .. } | ProfileError::Unreadable { .. }) if request.profile.is_none() => {
             in_config(suite, &["scoring", "profile"], &error)
         }
@@ -262,6 +272,12 @@ pub fn resolve_for_suite(request: &ProfileRequest, suite: Option<&LoadedSuite>) 
     })
 }
 
+/// Whether it is a folder of challenges, and a variable names the judge of challenges.
+fn has_judge_by_variable(suite: &LoadedSuite) -> bool {
+    let env = ProviderEnv { variable: &|name| std::env::var(name).ok(), folder: Path::new("") };
+    suite.is_challenge_folder() && judge_model(&env).is_some()
+}
+
 const OVERRIDE: &str = "[scoring.override] of karat.toml";
 
 /// A fault of the profile at its place in the suite's `karat.toml`.
@@ -273,6 +289,7 @@ fn in_config(suite: &LoadedSuite, path: &[&str], error: &ProfileError) -> Failur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use karat_core::profile::{CompositeMean, CompositeRules, DetectionPart, PrecisionPart};
 
     fn resolved(name: &str, file: &str, sets: &[&str]) -> Result<Profile, String> {
         let overrides = sets.iter().map(|set| (format!("--set {set}"), parse_set(set).unwrap()));
@@ -290,6 +307,26 @@ mod tests {
                 assert!(karat_core::metric::table::find(id).is_some(), "{}: {id}", shipped.name);
             }
         }
+    }
+
+    /// The published figures stay as they are, and the strict ones differ from them in nothing but the composites.
+    #[test]
+    fn strict_audits_differ_in_their_composites_alone() {
+        let (plain, strict) = (resolved("audit", "", &[]).unwrap(), resolved("audit-strict", "", &[]).unwrap());
+        for shipped in SHIPPED.iter().filter(|shipped| shipped.name != "audit-strict") {
+            let published = resolved(shipped.name, "", &[]).unwrap().composites;
+            assert_eq!(published, CompositeRules::default(), "{}", shipped.name);
+        }
+        assert_eq!(
+            strict.composites,
+            CompositeRules {
+                detection: DetectionPart::PartialCreditDetection,
+                precision: PrecisionPart::FindingPrecisionConfirmed,
+                mean: CompositeMean::Geometric,
+            }
+        );
+        let Profile { name, description, composites, .. } = plain;
+        assert_eq!(Profile { name, description, composites, ..strict }, resolved("audit", "", &[]).unwrap());
     }
 
     #[test]

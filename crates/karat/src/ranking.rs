@@ -6,6 +6,7 @@ use crate::failure::{Failure, Result};
 use karat_core::calibrate::sui::{Expert, Parts};
 use karat_core::metric::composite::SuiParts;
 use karat_core::metric::{Undefined, Value};
+use karat_core::profile::Profile;
 use karat_format::diagnostic::{Diagnostic, Fault, Faults, Level};
 use karat_format::document::rows::{Header, Row, read_rows};
 use karat_format::document::{decode_lines, schema_of, suggest};
@@ -61,12 +62,12 @@ pub fn fit_together(reports: &[(String, ReportV1)]) -> Result<()> {
     Ok(())
 }
 
-/// Combines rankings with the tools of reports. With `fill`, missing parts are filled in as `sui` does.
-pub fn put(rankings: &Rankings, reports: &[(String, ReportV1)], fill: bool) -> Ranked {
+/// Combines rankings with the tools of reports. The parts are those of `sui` under the profile, filled in where it does so.
+pub fn put(rankings: &Rankings, reports: &[(String, ReportV1)], profile: &Profile) -> Ranked {
     let mut ranked = Ranked::default();
     for tool in reports.iter().flat_map(|(_, report)| &report.tools) {
         let known = rankings.experts.values().any(|order| order.contains_key(&tool.tool));
-        let parts = if known { parts(&tool.metrics, fill) } else { Err("it was not ranked".to_owned()) };
+        let parts = if known { parts(&tool.metrics, profile) } else { Err("it was not ranked".to_owned()) };
         match parts {
             Ok(parts) => ranked.tools.push((tool.tool.clone(), parts)),
             Err(why) => ranked.left_out.push(LeftOut { tool: tool.tool.clone(), why }),
@@ -80,7 +81,7 @@ pub fn put(rankings: &Rankings, reports: &[(String, ReportV1)], fill: bool) -> R
 }
 
 /// The parts of a tool's index, or which is missing and why.
-fn parts(metrics: &MetricsV1, fill: bool) -> Result<Parts, String> {
+fn parts(metrics: &MetricsV1, profile: &Profile) -> Result<Parts, String> {
     let why = |id: &str| {
         let reason = metrics.get(id).and_then(|estimate| estimate.undefined.as_deref());
         format!("it has no `{id}`: {}", reason.unwrap_or("the report does not have it"))
@@ -89,10 +90,10 @@ fn parts(metrics: &MetricsV1, fill: bool) -> Result<Parts, String> {
         metrics.get(id).and_then(|estimate| estimate.value).ok_or(Undefined("the report does not have it"))
     };
     // A tool without an index, even with missing parts filled in, was never audited.
-    if fill && value("sui").is_err() {
+    if profile.audit_conventions.sui_fills_missing && value("sui").is_err() {
         return Err(why("sui"));
     }
-    SuiParts(SuiParts::IDS.map(value)).known(fill).map_err(why)
+    SuiParts(SuiParts::ids(profile).map(value)).known(profile).map_err(why)
 }
 
 /// The expert if none is named.

@@ -6,10 +6,9 @@ use crate::judge::run::JudgeObserver;
 use crate::plausibility;
 use crate::run_loader;
 use crate::suggestion;
-use karat_core::clusters::ClusterBy;
 use karat_core::metric::table::{self, METRICS, Metric, Track};
 use karat_format::assessment::{self, AssessmentReportV1};
-use karat_format::baseline::{self, BaselineV1};
+use karat_format::baseline::{self, BaselineToolV1, BaselineV1};
 use karat_format::config::SuiteKind;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
 use karat_format::report::{self, ReportV1, StatusV1, ToolV1};
@@ -31,7 +30,7 @@ pub fn names_run(name: &str, store: &StoreLocation) -> bool {
     !reads_as_file(name) || Store::open(store).is_ok_and(|mut store| store.find(name).is_ok())
 }
 
-fn reads_as_file(name: &str) -> bool {
+pub(crate) fn reads_as_file(name: &str) -> bool {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     name.contains(std::path::is_separator) || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own))
 }
@@ -44,20 +43,13 @@ pub enum AnyReport {
 }
 
 impl AnyReport {
-    /// Its tools or assessors, with what each case adds to their metrics.
-    pub fn sides(&self) -> Vec<Side> {
-        match self {
+    /// Its tools or assessors, with what each case adds to their metrics. `source` is what it is called.
+    pub fn sides(&self, source: &str) -> Vec<Side> {
+        let sides = match self {
             Self::Findings(report) => Side::of_tools(report),
             Self::Assessment(report) => Side::of_assessment(report),
-        }
-    }
-
-    /// How its cases were clustered.
-    pub fn cluster_by(&self) -> ClusterBy {
-        match self {
-            Self::Findings(report) => report.intervals.cluster_by(),
-            Self::Assessment(report) => ClusterBy::parse(report.intervals.cluster.as_deref()),
-        }
+        };
+        sides.into_iter().map(|side| Side { source: source.to_owned(), ..side }).collect()
     }
 }
 
@@ -74,9 +66,13 @@ impl ReportLoader<'_> {
         let path = Path::new(name);
         if !names_run(name, self.store) && is_baseline(path) {
             let baseline = read_baseline(path)?;
-            return Ok(baseline.tools.iter().map(|tool| Side::of_baseline(&baseline, tool, &tool.tool)).collect());
+            let side = |tool: &BaselineToolV1| Side {
+                source: name.to_owned(),
+                ..Side::of_baseline(&baseline, tool, &tool.tool)
+            };
+            return Ok(baseline.tools.iter().map(side).collect());
         }
-        Ok(self.load(name)?.0.sides())
+        Ok(self.load(name)?.0.sides(name))
     }
 
     /// Loads the report of tools of a file or of a finished run; `latest` is the newest run of tools.
@@ -340,7 +336,8 @@ fn decode_with_faults<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]
 mod tests {
     use super::*;
     use crate::failure::Category;
-    use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, NamedDigestV1};
+    use karat_format::baseline::{BaselineMetricV1, NamedDigestV1};
+    use std::collections::BTreeMap;
 
     type Accepts<'a> = &'a dyn Fn(&Metric) -> bool;
 
@@ -353,6 +350,7 @@ mod tests {
             suite: named(),
             profile: named(),
             judges: Vec::new(),
+            judge_identities: BTreeMap::new(),
             tools: vec![BaselineToolV1 { tool: "t".to_owned(), metrics, cases: Vec::new() }],
         };
         vec![Side { kept, ..Side::of_baseline(&baseline, &baseline.tools[0], "t") }]

@@ -2,10 +2,11 @@
 
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, NoObserver, run_judge};
+use crate::present_suite::present_suite;
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::run::plan::profile_of_plan;
 use crate::run_facts::{RunFacts, StoredDetail};
-use crate::suite::{LoadedSuite, load};
+use crate::suite::{LoadedSuite, load, load_suite};
 use crate::work::{Scoring, Work};
 use karat_core::ids::{JudgeName, ToolName};
 use karat_core::judgement::Judgement;
@@ -15,7 +16,7 @@ use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::judgement::JudgementV1;
-use karat_format::report::ReportV1;
+use karat_format::report::{RecordedV1, ReportV1};
 use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
 use karat_format::shipped_suites::locate;
 use karat_format::snapshot::SnapshotV1;
@@ -42,7 +43,12 @@ pub struct StoredRun {
 /// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder if that has not changed, else
 /// from the run's snapshot, with the code of those cases whose code has not changed.
 pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun> {
-    let (info, plan, loaded) = run_suite(store, reference)?;
+    run_on(store, reference, None)
+}
+
+/// The same with a suite as it is now: its goldens, and the cases of the run of which a tool would see the same today.
+pub(crate) fn run_on(store: &mut Store, reference: &str, suite: Option<&str>) -> Result<StoredRun> {
+    let (info, plan, loaded) = run_suite(store, reference, suite)?;
     with_suite(store, info, plan, loaded)
 }
 
@@ -50,14 +56,15 @@ pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun> {
 pub(crate) fn run_by_trial(
     store: &mut Store,
     reference: &str,
+    suite: Option<&str>,
     each: &mut dyn FnMut(&LoadedSuite, &StoredTrial, u32) -> Result<()>,
 ) -> Result<(StoredRun, TrialFacts)> {
-    let (info, plan, mut loaded) = run_suite(store, reference)?;
-    loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    let (info, plan, mut loaded) = run_suite(store, reference, suite)?;
+    let left_out = restrict_to_plan(&mut loaded, &plan);
     loaded.set_model_cutoff(plan.model_cutoff.as_deref());
     let mut facts = TrialFacts::default();
     let attempts = store.latest_attempts(&info.id)?;
-    for (key, attempt) in &attempts {
+    for (key, attempt) in attempts.iter().filter(|(key, _)| !left_out.contains(key.case.as_str())) {
         let stored = store.trial(&info.id, key, *attempt)?;
         facts.add(&stored);
         each(&loaded, &stored, *attempt)?;
@@ -77,16 +84,40 @@ pub(crate) fn run_by_trial(
     ))
 }
 
-fn run_suite(store: &mut Store, reference: &str) -> Result<(RunInfo, PlanV1, LoadedSuite)> {
+fn run_suite(store: &mut Store, reference: &str, suite: Option<&str>) -> Result<(RunInfo, PlanV1, LoadedSuite)> {
     let info = store.find_findings(reference)?;
     let plan = store.plan(&info.id)?;
+    if let Some(name) = suite {
+        let then = read_snapshot(store, &info)?;
+        let loaded = present_suite(load_suite(name)?, &then, &plan, &info.short_id)?;
+        return Ok((info, plan, loaded));
+    }
+    let of_the_run = |what: &str| format!("the suite {what}; goldens are those of the run");
     let loaded = match load(locate(&plan.suite.place)) {
         Ok(loaded) if loaded.suite.digest == plan.suite.digest => loaded,
         // Goldens may have changed, while the code that trials saw may not.
-        Ok(changed) => read_snapshot(store, &info)?.with_code_of(changed),
-        Err(_) => read_snapshot(store, &info)?,
+        Ok(changed) => {
+            let mut loaded = read_snapshot(store, &info)?.with_code_of(changed);
+            let present =
+                format!("`karat score SUITE --run {}` scores its trials with the present ones", info.short_id);
+            loaded.notes.push(format!("{}: {present}", of_the_run("has changed since the run")));
+            loaded
+        }
+        Err(_) => {
+            let mut loaded = read_snapshot(store, &info)?;
+            loaded.notes.push(of_the_run("cannot be read any more"));
+            loaded
+        }
     };
     Ok((info, plan, loaded))
+}
+
+/// Keeps the cases of the plan, and returns those that the suite does not have.
+fn restrict_to_plan(loaded: &mut LoadedSuite, plan: &PlanV1) -> HashSet<String> {
+    let there: HashSet<&str> = loaded.suite.cases.iter().map(|case| case.id.as_str()).collect();
+    let left_out = plan.cases.iter().filter(|case| !there.contains(case.as_str())).cloned().collect();
+    loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    left_out
 }
 
 pub(crate) fn with_suite(store: &mut Store, info: RunInfo, plan: PlanV1, loaded: LoadedSuite) -> Result<StoredRun> {
@@ -101,14 +132,16 @@ pub(crate) fn with_trials(
     mut trials: Vec<StoredTrial>,
     facts: BTreeMap<ToolName, ToolFactsV1>,
 ) -> StoredRun {
-    loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    let done = trials.len();
+    let left_out = restrict_to_plan(&mut loaded, &plan);
+    trials.retain(|stored| !left_out.contains(stored.trial.case.as_str()));
     loaded.set_model_cutoff(plan.model_cutoff.as_deref());
     // The order in which trials were done is random; that of the plan is not.
     let tools: HashMap<&str, usize> = plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..).collect();
     let cases: HashMap<&str, usize> = plan.cases.iter().map(String::as_str).zip(0..).collect();
     let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
     trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
-    StoredRun { info, plan, loaded, done: trials.len(), trials, facts, details: HashMap::new() }
+    StoredRun { info, plan, loaded, done, trials, facts, details: HashMap::new() }
 }
 
 fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite> {
@@ -119,7 +152,6 @@ fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite> {
         // An imported judge could send a key anywhere.
         loaded.config.judges.clear();
     }
-    loaded.notes.push("the suite has changed since the run, or is gone; goldens are those of the run".to_owned());
     Ok(loaded)
 }
 
@@ -131,16 +163,22 @@ pub fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>> {
 /// The report of a run: the stored one, or a new one if the run has not ended yet.
 pub fn report(store: &mut Store, reference: &str, observer: &mut dyn JudgeObserver) -> Result<(RunInfo, ReportV1)> {
     let info = store.find_findings(reference)?;
-    if let Some(bytes) = store.report(&info.id)? {
-        let what = format!("the report of run {}", info.short_id);
-        let report: ReportV1 =
-            serde_json::from_slice(&bytes).map_err(|error| Failure::bad_input(format!("{what}: {error}")))?;
-        // A run may have been imported, with any report.
-        crate::plausibility::require(&what, &crate::plausibility::check_report(&report))?;
+    if let Some(report) = stored_report(store, &info)? {
         return Ok((info, report));
     }
     let mut run = run(store, info.id.as_str())?;
     Ok((info, score_run(store, &mut run, observer)?.report))
+}
+
+/// The report that was stored when a run ended.
+pub(crate) fn stored_report(store: &mut Store, info: &RunInfo) -> Result<Option<ReportV1>> {
+    let Some(bytes) = store.report(&info.id)? else { return Ok(None) };
+    let what = format!("the report of run {}", info.short_id);
+    let report: ReportV1 =
+        serde_json::from_slice(&bytes).map_err(|error| Failure::bad_input(format!("{what}: {error}")))?;
+    // A run may have been imported, with any report.
+    crate::plausibility::require(&what, &crate::plausibility::check_report(&report))?;
+    Ok(Some(report))
 }
 
 /// Judges and scores a run by its own rules.
@@ -301,7 +339,8 @@ impl StoredRun {
         let label_source = Some(self.info.short_id.clone());
         let (seed, notes, isolation) =
             (seed.or(Some(self.plan.seed)), self.notes(&facts), facts.isolation(&self.facts));
-        Work { seed, notes, isolation, label_source, ..Work::new(trials, profile) }
+        let recorded = recordings(&self.plan);
+        Work { seed, notes, isolation, recorded, label_source, ..Work::new(trials, profile) }
     }
 
     /// Moves the trials out of the run. Of how they went, what tables show is kept.
@@ -336,6 +375,11 @@ impl StoredRun {
         notes.extend(facts.reasons(&self.info.short_id));
         notes
     }
+}
+
+/// The tools of a plan whose trials are repeated from a recording.
+pub(crate) fn recordings(plan: &PlanV1) -> BTreeMap<String, RecordedV1> {
+    plan.tools.iter().filter_map(|tool| Some((tool.name.clone(), tool.recording()?))).collect()
 }
 
 /// How the trials of a run were isolated, and why some of them failed.

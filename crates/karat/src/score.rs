@@ -9,6 +9,7 @@ use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::report_source::names_run;
 use crate::run_facts::RunFacts;
 use crate::run_loader;
+use crate::score_changes::ScoreChanges;
 use crate::submissions::{
     SubmissionRequest, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };
@@ -22,7 +23,7 @@ use karat_core::judgement::Judgement;
 use karat_core::scorecard::Intervals;
 use karat_core::suite::Suite;
 use karat_format::judgement::JudgementV1;
-use karat_format::report::DetailV1;
+use karat_format::report::{DetailV1, ReportV1};
 use karat_store::{LATEST, RunId, RunState, Store, StoreError, StoreLocation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,14 +33,21 @@ use std::path::{Path, PathBuf};
 pub enum ScoreSource {
     /// A suite by folder or name, with submissions.
     Suite(String),
-    /// A stored run by id, prefix, name or `latest`; submissions are added to it.
-    Run(String),
+    /// A stored run by id, prefix, name or `latest`; submissions are added to it. Its goldens are those of a suite as it is now,
+    /// by folder or name, or else those it was run with.
+    #[expect(missing_docs, reason = "field names say it")]
+    Run { name: String, suite: Option<String> },
 }
 
 impl ScoreSource {
     /// Decides whether a name is that of a stored run.
     pub fn resolve(name: &str, store: &StoreLocation) -> Self {
-        if names_run(name, store) { Self::Run(name.to_owned()) } else { Self::Suite(name.to_owned()) }
+        if names_run(name, store) { Self::run(name) } else { Self::Suite(name.to_owned()) }
+    }
+
+    /// A stored run with the goldens it was run with.
+    pub fn run(name: impl Into<String>) -> Self {
+        Self::Run { name: name.into(), suite: None }
     }
 
     /// The latest run of the suite in a folder; the suite itself if the store has none. A folder without a suite stands for
@@ -51,7 +59,7 @@ impl ScoreSource {
         }
         let has_suite = ["karat.toml", "cases.jsonl", "cases"].iter().any(|file| folder.join(file).exists());
         if !has_suite {
-            return Self::Run(LATEST.to_owned());
+            return Self::run(LATEST);
         }
         let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
         let find = || -> Result<Option<RunId>, StoreError> {
@@ -64,7 +72,7 @@ impl ScoreSource {
             Ok(None)
         };
         // A damaged store must not keep the suite from being explained.
-        find().ok().flatten().map_or_else(suite, |run| Self::Run(run.to_string()))
+        find().ok().flatten().map_or_else(suite, |run| Self::run(run.to_string()))
     }
 }
 
@@ -129,15 +137,19 @@ pub struct Scored {
     pub scoring: Scoring,
     /// What the store knows of the run, if one was scored.
     pub run: Option<RunFacts>,
+    /// What is different from the stored report of a run that was scored with the present goldens of a suite.
+    pub changes: Option<ScoreChanges>,
 }
 
 /// Reads trials, asks the judge about pairs without a judgement, and scores.
 pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
     // Labels are compared with the pairs of all trials.
-    if request.detail.is_all() || !request.labels.is_empty() {
-        return score_in_memory(request, observer);
-    }
-    IndexedInput::load(request)?.score(request, observer, None)
+    let mut scored = match request.detail.is_all() || !request.labels.is_empty() {
+        true => score_in_memory(request, observer)?,
+        false => IndexedInput::load(request)?.score(request, observer, None)?,
+    };
+    scored.changes = changes_since_run(request, &scored.scoring.report)?;
+    Ok(scored)
 }
 
 /// The same case by case, whatever the detail of the report; `cases` gets every scored case.
@@ -151,7 +163,18 @@ pub fn score_observed(
             "--labels with tables needs --detail all: labels are compared with the pairs of all trials",
         ));
     }
-    IndexedInput::load(request)?.score(request, observer, Some(cases))
+    let mut scored = IndexedInput::load(request)?.score(request, observer, Some(cases))?;
+    scored.changes = changes_since_run(request, &scored.scoring.report)?;
+    Ok(scored)
+}
+
+/// What the present goldens of a suite change in the report of a run.
+fn changes_since_run(request: &ScoreRequest, report: &ReportV1) -> Result<Option<ScoreChanges>> {
+    let ScoreSource::Run { name, suite: Some(_) } = &request.source else { return Ok(None) };
+    let mut store = Store::open(&request.store)?;
+    let info = store.find_findings(name)?;
+    let Some(before) = run_loader::stored_report(&mut store, &info)? else { return Ok(None) };
+    Ok(Some(ScoreChanges::between(&before, report, format!("run {}", info.short_id))))
 }
 
 fn score_in_memory(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
@@ -178,7 +201,7 @@ fn score_in_memory(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> 
     input.work.intervals = request.intervals.clone();
     input.work.label_source = request.label_source.clone();
     let scoring = input.work.score(&input.loaded);
-    Ok(Scored { loaded: input.loaded, scoring, run: input.run })
+    Ok(Scored { loaded: input.loaded, scoring, run: input.run, changes: None })
 }
 
 pub(crate) struct ScoreInput {
@@ -197,7 +220,7 @@ impl ScoreInput {
         refuse_repeated_stdin(request.submissions.files.iter().chain(&request.judgements))?;
         match &request.source {
             ScoreSource::Suite(name) => Self::load_suite(request, name),
-            ScoreSource::Run(name) => Self::load_run(request, name),
+            ScoreSource::Run { name, suite } => Self::load_run(request, name, suite.as_deref()),
         }
     }
 
@@ -218,9 +241,9 @@ impl ScoreInput {
         })
     }
 
-    fn load_run(request: &ScoreRequest, name: &str) -> Result<Self> {
+    fn load_run(request: &ScoreRequest, name: &str, suite: Option<&str>) -> Result<Self> {
         let mut store = Store::open(&request.store)?;
-        let mut run = run_loader::run(&mut store, name)?;
+        let mut run = run_loader::run_on(&mut store, name, suite)?;
         let mut work = run.work(run.profile(&request.profile)?, request.seed);
         if !request.submissions.files.is_empty() {
             let (more, notes) = read_submissions(&request.submissions, &run.loaded, None)?;
@@ -229,7 +252,8 @@ impl ScoreInput {
             work.notes.extend(notes);
         }
         let (request, models) = (run.judge_request(&request.judge), run.models());
-        let finished = (run.info.state == RunState::Complete).then(|| run.info.id.clone());
+        // Decisions about other goldens are the judge's to repeat: its ledger knows which are still the same question.
+        let finished = (run.info.state == RunState::Complete && suite.is_none()).then(|| run.info.id.clone());
         let facts = run.take_facts();
         Ok(Self { loaded: run.loaded, work, store: Some(store), request, models, finished, run: Some(facts) })
     }
@@ -253,7 +277,9 @@ fn no_trials_of<'t>(request: &ScoreRequest, there: impl Iterator<Item = &'t Tool
     let place = match &request.source {
         ScoreSource::Suite(name) if request.submissions.files.is_empty() => name.clone(),
         ScoreSource::Suite(_) => files.collect::<Vec<_>>().join(", "),
-        ScoreSource::Run(name) => std::iter::once(format!("run {name}")).chain(files).collect::<Vec<_>>().join(", "),
+        ScoreSource::Run { name, .. } => {
+            std::iter::once(format!("run {name}")).chain(files).collect::<Vec<_>>().join(", ")
+        }
     };
     let there: Vec<&str> = there.map(ToolName::as_str).collect();
     let available = if there.is_empty() { String::new() } else { format!(" Available: {}", there.join(", ")) };

@@ -17,7 +17,7 @@ use karat_core::scorecard::{
 use karat_core::stats::summary::design_effect;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
-use karat_format::report::{ClustersV1, DetailV1, JudgeSpentV1, JudgeV1, ReportV1, SensitivityV1};
+use karat_format::report::{ClustersV1, DetailV1, JudgeSpentV1, JudgeV1, RecordedV1, ReportV1, SensitivityV1};
 use karat_report::build::{PairReports, ReportInput, TrialCosts, report, seed_from};
 use karat_report::number::rank_metric;
 use karat_source::symbols::SymbolCache;
@@ -80,6 +80,8 @@ pub struct Work {
     /// For the report's warnings.
     pub notes: Vec<String>,
     pub isolation: BTreeMap<String, String>,
+    /// By tool whose trials were repeated from a recording.
+    pub recorded: BTreeMap<String, RecordedV1>,
     /// The judgements of every judge that was asked, including each member of a panel.
     pub voices: Vec<Judgement>,
     pub asked: Vec<JudgeV1>,
@@ -103,6 +105,7 @@ impl Work {
             intervals: Intervals::default(),
             notes: Vec::new(),
             isolation: BTreeMap::new(),
+            recorded: BTreeMap::new(),
             voices: Vec::new(),
             asked: Vec::new(),
             spent: BTreeMap::new(),
@@ -124,6 +127,7 @@ impl Work {
             intervals: self.intervals,
             notes: self.notes,
             isolation: self.isolation,
+            recorded: self.recorded,
             asked: self.asked,
             spent: self.spent,
             label_source: self.label_source,
@@ -164,6 +168,7 @@ pub(crate) struct ReportFacts {
     pub(crate) intervals: Intervals,
     pub(crate) notes: Vec<String>,
     pub(crate) isolation: BTreeMap<String, String>,
+    pub(crate) recorded: BTreeMap<String, RecordedV1>,
     pub(crate) asked: Vec<JudgeV1>,
     pub(crate) spent: BTreeMap<String, JudgeSpentV1>,
     pub(crate) label_source: Option<String>,
@@ -204,6 +209,7 @@ impl ReportFacts {
             keep_cases: self.keep_cases,
             notes: &notes,
             isolation: &self.isolation,
+            recorded: &self.recorded,
             asked: &self.asked,
             spent: &self.spent,
         };

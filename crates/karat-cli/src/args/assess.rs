@@ -40,7 +40,7 @@ pub(crate) struct AssessArgs {
     pub(crate) search: SearchArgs,
     /// Cache parsed documents under this name.
     ///
-    /// The next assessment with this name reuses the unchanged ones.
+    /// The next assessment with this name reuses the unchanged ones, and those whose files are gone. `karat ingest` fills it, too.
     #[arg(long, value_name = "ID", value_parser = session)]
     pub(crate) session: Option<String>,
     /// Ledger of model exchanges: read-write … off.
@@ -59,6 +59,11 @@ pub(crate) struct AssessArgs {
     /// Differences between models within ± this are equivalent.
     #[arg(long, value_name = "X", default_value_t = karat_core::comparison::MARGIN)]
     pub(crate) margin: f64,
+    /// Refuse unreadable documents and inexact goldens.
+    ///
+    /// Without it, the former are left out with exit code 4, and goldens that differ slightly from their document are warnings.
+    #[arg(long)]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) store: StorePlace,
     /// Print the whole report as JSON.
@@ -151,6 +156,13 @@ pub(crate) struct IngestArgs {
     /// Documents: .md, .docx or .pdf.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    /// Keep the parsed documents under this name.
+    ///
+    /// `karat assess --session` with this name needs their files no more.
+    #[arg(long, value_name = "ID", value_parser = session)]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StorePlace,
     /// Print everything as JSON.
     #[arg(long)]
     pub(crate) json: bool,

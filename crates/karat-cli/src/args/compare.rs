@@ -1,7 +1,8 @@
 //! `karat compare`, `gate`, `baseline` and `power`.
 
-use super::{StorePlace, positive, within};
+use super::{StorePlace, choice, positive, within};
 use clap::{Args, Subcommand};
+use karat::gate::BaselineMissing;
 use std::ops::Bound::Excluded;
 use std::path::PathBuf;
 
@@ -14,15 +15,15 @@ pub(crate) struct CompareArgs {
     pub(crate) reports: Vec<String>,
     /// Compare only these tools.
     ///
-    /// Of one report, the others are compared with the first.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Separated by commas. Of one report, the others are compared with the first.
+    #[arg(long, visible_alias = "tool", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
     /// Metric; repeatable; default: the profile's.
     #[arg(long = "metric", value_name = "ID")]
     pub(crate) metrics: Vec<String>,
     /// Cluster cases by this field, or none.
     ///
-    /// repo, language, any field of the cases, or none. Default: repo if the cases share at least ten repositories.
+    /// repo, language, any field of the cases, or none. Default: as the reports were scored.
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
     /// Differences counted as none.
@@ -35,6 +36,11 @@ pub(crate) struct CompareArgs {
     /// The cases with the same goldens are compared.
     #[arg(long)]
     pub(crate) intersection: bool,
+    /// Give verdicts although other judges decided.
+    ///
+    /// Without it, results that other judges, prompts or parameters decided are shown, and every verdict is inconclusive.
+    #[arg(long)]
+    pub(crate) across_judges: bool,
     /// Compare with a twisted copy of the suite.
     ///
     /// The first report is on the original, the others on what `karat suite twist` made of it. Goldens are paired; one counts as found
@@ -71,10 +77,10 @@ pub(crate) struct GateArgs {
     /// A run is an id, an id prefix, a name, or latest; a report file is written by `karat score -o report.json`.
     #[arg(value_name = "REPORT|RUN")]
     pub(crate) report: String,
-    /// Check only this tool; repeatable.
+    /// Check only these tools.
     ///
-    /// Default: all tools.
-    #[arg(long = "tool", value_name = "NAME")]
+    /// Separated by commas; default: all. With two names of which the baseline has the first, the second is compared with it.
+    #[arg(long, visible_alias = "tool", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
     /// Require a metric to be at least X; repeatable.
     ///
@@ -88,12 +94,18 @@ pub(crate) struct GateArgs {
     pub(crate) max: Vec<(String, f64)>,
     /// Require no tool to be worse than this.
     ///
-    /// A baseline, report or run. No tool may be worse by more than --margin, paired by case.
+    /// A baseline, report or run. No tool may be worse by more than --margin, by what `karat compare` says.
     #[arg(long, value_name = "BASELINE")]
     pub(crate) no_worse_than: Option<String>,
+    /// Without a baseline: fail, or write it.
+    ///
+    /// write makes this result the baseline, for the first run in CI.
+    #[arg(long, value_name = "WHAT", default_value = "fail", hide_possible_values = true)]
+    #[arg(value_parser = choice(&BaselineMissing::NAMES))]
+    pub(crate) baseline_missing: BaselineMissing,
     /// Metric for --no-worse-than; repeatable.
     ///
-    /// Default: the metrics of the baseline.
+    /// Default: those of the baseline, without those that too few cases have.
     #[arg(long = "metric", value_name = "ID", requires = "no_worse_than")]
     pub(crate) metrics: Vec<String>,
     /// Allow a metric to be worse by this.
@@ -106,6 +118,11 @@ pub(crate) struct GateArgs {
     /// The cases with the same goldens are compared.
     #[arg(long)]
     pub(crate) intersection: bool,
+    /// Compare with what other judges decided.
+    ///
+    /// Without it, a baseline that other judges, prompts or parameters decided makes the gate inconclusive.
+    #[arg(long)]
+    pub(crate) across_judges: bool,
     /// Limit the total cost of tools and judges.
     #[arg(long, value_name = "USD")]
     #[arg(value_parser = within(0.0..=f64::MAX, "expected an amount in USD, at least 0"))]
@@ -157,8 +174,10 @@ Examples:
         /// A run is an id, an id prefix, a name, or latest; a report file is written by `karat score -o report.json`.
         #[arg(value_name = "REPORT|RUN")]
         report: String,
-        /// Include only this tool; repeatable.
-        #[arg(long = "tool", value_name = "NAME")]
+        /// Include only these tools.
+        ///
+        /// Separated by commas; default: all.
+        #[arg(long, visible_alias = "tool", value_name = "NAMES", value_delimiter = ',')]
         tools: Vec<String>,
         /// Metric; repeatable; default: the profile's.
         #[arg(long = "metric", value_name = "ID")]

@@ -11,7 +11,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["init", "check", "run", "score", "import", "tools", "doctor"]),
     ("Understand", &["report", "explain", "plot", "serve", "replay", "metrics", "profile"]),
     ("Decide", &["compare", "gate", "baseline", "power", "fix"]),
-    ("Judge and label", &["judge", "label", "calibrate"]),
+    ("Judge and label", &["judge", "label", "calibrate", "models"]),
     ("Documents", &["assess", "ingest", "logs", "trec"]),
     ("Maintain", &["suite", "drift", "expect", "key", "store", "worker", "stop", "schema", "completions", "man"]),
 ];
@@ -36,7 +36,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "session",
         ],
     ),
-    ("Tools and cases", &["tools", "tool", "model", "trials", "only", "skip", "shard"]),
+    ("Tools and cases", &["tools", "tool", "separate_styles", "model", "trials", "only", "skip", "shard"]),
     ("Limits", &["fail_fast", "max_failures", "max_tries", "isolation", "require_isolation", "allow", "max_cost"]),
     (
         "Retrieval",
@@ -88,6 +88,7 @@ const RARE: &[&str] = &[
     "save_judgements",
     "search_limit",
     "seed",
+    "separate_styles",
     "shard",
     "trec",
     "trial_number",

@@ -17,9 +17,12 @@ pub(crate) enum JudgeCommand {
         override_usage = "karat judge ask [OPTIONS] <KNOWN PROBLEM> <REPORT>\n       karat judge ask [OPTIONS] --case <CASE> --golden <GOLDEN> <REPORT>",
         after_help = "\
 Examples:
-  karat judge ask 'The query is built from the request' 'User input reaches db.execute'
-  karat judge ask --suite starter --case py-order-search-sqli --golden search-term-injection 'SQL injection via q'
+  karat judge ask 'SQL built from user input' 'SQL query from user input'  yes
+  karat judge ask 'SQL built from user input' 'The query has no limit'     no
+  karat judge ask --suite starter --case py-order-search-sqli --golden search-term-injection 'q in SQL' --judge anthropic
   karat judge ask 'Unbounded cache' 'Memory grows' --judge anthropic --golden-at cache.py:12-30 --finding-at cache.py:14
+
+The local judge compares words. A text with other words than the known problem needs a model, as in the last examples.
 
 Exit code 5: the judge gave no answer."
     )]
@@ -88,8 +91,8 @@ pub(crate) struct AgreeArgs {
     pub(crate) files: Vec<PathBuf>,
     /// Decision to compare.
     ///
-    /// match, found, classification, verdict, type_match, rcir, ava or fsv. Default: match if there are pair judgements, else
-    /// verdict.
+    /// match, found, classification, matches_target, is_valid_concern, verdict, confidence, type_match, rcir, ava or fsv.
+    /// Default: match if there are pair judgements, else the first that two judges share, and a table of all ten.
     #[arg(long, value_name = "WHAT", hide_possible_values = true, value_parser = choice(&On::NAMES))]
     pub(crate) on: Option<On>,
     /// With --on found: the suite with the goldens.
@@ -342,9 +345,12 @@ pub(crate) struct MatchArgs {
 pub(crate) struct FittedArgs {
     /// Write the fitted profile (.toml).
     ///
-    /// Other commands take it with --profile.
+    /// Other commands take it with --profile. Values that do no better on held-out data are not written, and the exit code is 1.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Write the profile even if it does no better.
+    #[arg(long, requires = "file")]
+    pub(crate) force: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

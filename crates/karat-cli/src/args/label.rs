@@ -1,10 +1,8 @@
-//! `karat label`: human labels of pairs, extras and audited findings.
+//! `karat label`: human labels of pairs, extras and audits.
 
 use super::store_place::store_parser;
 use super::{AskArgs, RuleArgs};
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use karat_core::judgement::Classification;
 use karat_store::StoreLocation;
 use std::path::PathBuf;
 
@@ -58,18 +56,19 @@ which tools reported it, or other people's labels.
 
 The extras are those of `karat score` with the same --profile and --judge.")]
     Extras(LabelExtrasArgs),
-    /// Show the next audited finding, and ask.
+    /// Show the next audited finding or response, and ask.
     ///
-    /// Which of the nine classes is it?
+    /// Which of the nine classes is it? Was the target found?
     #[command(after_help = "\
 Examples:
   karat label audits --as anna                     findings of the latest run
   karat label audits nightly --as anna
+  karat label audits --as anna --on found,rcir,ava any of the ten decisions
   karat label audits --suite my-suite --submission scan.jsonl --as anna --json
 
 On a terminal, it asks for one of nine classes by number, 1 TARGET_MATCH to 9 INFORMATIONAL, with an optional note after it,
-and continues with the next finding. Elsewhere, it prints one finding and the command that answers. It never shows which tool
-reported it, or other people's labels.")]
+and continues with the next finding; with --on, for the decisions named. Elsewhere, it prints one question and the command that
+answers. It never shows which tool reported it, or other people's labels. What was not asked stays unknown.")]
     Audits(LabelAuditsArgs),
     /// Retract your last label.
     ///
@@ -88,7 +87,8 @@ Examples:
 
 A pair is yes, no or partial: related to the golden but missing its point, which is not a match. An extra is yes, a real
 problem, or no; the label applies to all findings that report the same. An audited finding is TARGET_MATCH, PARTIAL_MATCH,
-BONUS_VALID, HALLUCINATED, MISCHARACTERIZED, DESIGN_CHOICE, OUT_OF_SCOPE, SECURITY_THEATER or INFORMATIONAL.")]
+BONUS_VALID, HALLUCINATED, MISCHARACTERIZED, DESIGN_CHOICE, OUT_OF_SCOPE, SECURITY_THEATER or INFORMATIONAL. Other decisions of
+audits are yes or no, a verdict (vulnerable, safe, none), a type match such as exact, or a number from 0 to 1.")]
     Add(LabelAddArgs),
     /// List labels.
     #[command(after_help = "\
@@ -214,10 +214,16 @@ pub(crate) struct LabelExtrasArgs {
 pub(crate) struct LabelAuditsArgs {
     #[command(flatten)]
     pub(crate) source: QueueArgs,
-    /// Skip this many findings.
+    /// Decisions to ask for, separated by commas; default: classification.
+    ///
+    /// all, or of responses verdict, confidence, found, type_match, rcir, ava and fsv, and of findings classification,
+    /// matches_target and is_valid_concern.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) on: Vec<String>,
+    /// Skip this many questions.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
-    /// Print the finding as JSON without asking.
+    /// Print the question as JSON without asking.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -233,13 +239,13 @@ pub(crate) struct LabelUndoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelAddArgs {
-    /// Id of the pair, extra or finding.
+    /// Id of the pair, extra, finding or response.
     ///
     /// As shown by `karat label next`, `extras` or `audits`.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Label: yes, no or partial; or an audit's class.
-    #[arg(value_name = "ANSWER", hide_possible_values = true, value_parser = answers())]
+    /// Label: yes, no or partial; a class, another word or a number.
+    #[arg(value_name = "ANSWER")]
     pub(crate) answer: String,
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
@@ -265,11 +271,6 @@ pub(crate) struct LabelAddArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-fn answers() -> PossibleValuesParser {
-    let classes = Classification::ALL.map(Classification::as_str);
-    PossibleValuesParser::new(["yes", "no", "partial"].into_iter().chain(classes))
 }
 
 #[derive(Debug, Args)]

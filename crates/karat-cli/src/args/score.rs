@@ -20,12 +20,18 @@ pub(crate) struct RunArgs {
     pub(crate) suite: Option<String>,
     /// Tool to run; repeatable.
     ///
-    /// A tool's name, a manifest file (.toml), replay:FILE, or llm:PROVIDER/MODEL[@STYLE]. Default: all tools of karat.toml.
+    /// A tool's name, NAME@live or NAME@recorded, a manifest file (.toml), replay:FILE, or llm:PROVIDER/MODEL[@STYLE,…]. Default: all
+    /// tools of karat.toml.
     #[arg(long = "tool", value_name = "T", num_args = 1..)]
     pub(crate) tools: Vec<String>,
+    /// Report each style of a model as a tool.
+    ///
+    /// By default, styles are a part of one tool's trials, with figures of their own under `style`.
+    #[arg(long)]
+    pub(crate) separate_styles: bool,
     /// Trials per tool and case.
     ///
-    /// Default: the suite's number, else 3.
+    /// Default: the suite's number, else 3. A model that is asked in several styles has as many of each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) trials: Option<u32>,
     /// Run only matching cases; repeatable.
@@ -182,6 +188,12 @@ pub(crate) struct ScoreArgs {
     /// A run is an id, an id prefix, a name, or latest.
     #[arg(value_name = "SUITE|RUN", default_value = ".")]
     pub(crate) suite: String,
+    /// Score a run with the suite's present goldens.
+    ///
+    /// An id, an id prefix, a name, or latest. SUITE gives the goldens as they are now, the run its trials and its profile. Cases
+    /// whose code has changed since are left out, and what an edited golden changes is listed.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) trials: TrialArgs,
     /// Score only this tool; repeatable.
@@ -263,16 +275,17 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Case to explain.
+    /// Case to explain; of an assessment: a requirement, a bundle, or BUNDLE/REQUIREMENT.
     #[arg(value_name = "CASE")]
     pub(crate) case: String,
-    /// Tool; optional if there is only one.
+    /// Tool, or assessor; optional if there is only one.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
     /// Suite to explain.
     ///
-    /// Default: the latest run of the suite in the current folder, or that suite if it has no run.
-    #[arg(long, value_name = "SUITE", conflicts_with = "run")]
+    /// Default: the latest run of the suite in the current folder, or that suite if it has no run. With --run: the present
+    /// goldens of this suite instead of those of the run.
+    #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
     /// Stored run: id, id prefix, name, or latest.
     #[arg(long, value_name = "RUN")]
@@ -285,7 +298,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) ask: AskArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
-    /// Trial to explain; default: the first.
+    /// Trial to explain.
+    ///
+    /// Default: the one that shows what went wrong: of those that reported, the one that missed most.
     #[arg(long, value_name = "N")]
     pub(crate) trial: Option<u32>,
     /// Print this case as JSON.

@@ -30,6 +30,38 @@ pub(crate) enum ProfileCommand {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List models with their prices.
+    ///
+    /// In USD for a million tokens, with what is retired or soon will be.
+    #[command(after_help = "Examples:\n  karat models list\n  karat models list --provider anthropic --json")]
+    List {
+        /// List the models of one provider.
+        ///
+        /// anthropic, openai or google.
+        #[arg(long, value_name = "NAME")]
+        provider: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what is known of a model as TOML.
+    ///
+    /// Ready to copy into your own models.toml, in karat/ of XDG_CONFIG_HOME or ~/.config.
+    #[command(
+        after_help = "Examples:\n  karat models show claude-sonnet-5-5\n  karat models show openai/gpt-6-luna --json"
+    )]
+    Show {
+        /// Model, or PROVIDER/MODEL.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum MetricsCommand {
     /// List the metrics by tier.
     List {

@@ -1,11 +1,13 @@
 //! `--store` and `KARAT_STORE`: a folder, or a database on a server.
 
 use crate::exit::{Failure, Result};
-use crate::terminal::flags;
+use crate::terminal::{flags, note};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use karat::folder_state::find_suite;
 use karat_store::{FOLDER, LocationError, Store, StoreError, StoreLocation};
 use std::path::Path;
+use std::sync::Once;
 
 #[derive(Debug, Args)]
 pub(crate) struct StorePlace {
@@ -38,7 +40,7 @@ impl StorePlace {
             None => store_variable()?,
         };
         let Some(location) = named else {
-            return Ok(Store::locate(Path::new(".")).unwrap_or_default());
+            return Ok(nearest_store());
         };
         Ok(within_folder(location))
     }
@@ -52,6 +54,23 @@ impl StorePlace {
         let location = self.location.iter().map(|location| ("--store", location.to_string()));
         flags(&location.collect::<Vec<_>>())
     }
+}
+
+/// The nearest store of this folder or a parent folder, else the default for a new one. Unless it is that of the suite that this
+/// folder is in, a note says so: what another project keeps above is easily taken for one's own.
+fn nearest_store() -> StoreLocation {
+    static NOTED: Once = Once::new();
+    let Some(location) = Store::locate(Path::new(".")) else { return StoreLocation::default() };
+    let parent = location.as_folder().and_then(Path::parent);
+    let is_own = |folder: &Path| std::path::absolute(".").is_ok_and(|here| here == folder);
+    if let Some(folder) = parent.filter(|folder| !is_own(folder) && find_suite(folder).is_none()) {
+        NOTED.call_once(|| {
+            let store = folder.join(FOLDER);
+            let choice = "choose another with --store DIR or KARAT_STORE, such as --store .karat";
+            note(&format!("using the store of a parent folder, {}; {choice}", store.display()));
+        });
+    }
+    location
 }
 
 /// A flag may name the store, or the folder that contains it.

@@ -91,6 +91,11 @@ pub(crate) struct KeyArgs {
     /// A checkout, or a suite folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Option<PathBuf>,
+    /// Write the keys back into the files.
+    ///
+    /// As details.identityKeyV2 of scan-findings; every other byte stays.
+    #[arg(long, conflicts_with_all = ["sarif", "v3", "source"])]
+    pub(crate) write: bool,
     /// Copy this SARIF file with the keys.
     ///
     /// The keys are added to its partialFingerprints.
@@ -181,9 +186,9 @@ Examples:
   karat suite add --from-commit v1.2 --repo ../app --suite my-suite --whole-tree
   karat suite add --from-fix HEAD --repo ../app --suite my-suite
 
---from-fix takes the lines that the fix removes or changes, finds by blame the commit that most of them come from, and makes the
-case from that commit. Its golden has the fix's title and those lines; check both. The fix becomes the twin, with nothing to
-report.")]
+--from-fix takes the lines whose meaning the fix changes, not layout, versions or lock files, finds by blame the commit that most of
+them come from, and makes the case from that commit. Each repaired place becomes a golden with the fix's title; check words and
+lines. The fix becomes the twin, with nothing to report.")]
     Add(SuiteAddArgs),
     /// Add confirmed findings to the goldens.
     ///

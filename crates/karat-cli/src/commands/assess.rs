@@ -1,13 +1,14 @@
 //! `karat assess`, `logs`, `ingest` and `trec`.
 
-use crate::args::{AssessArgs, IngestArgs, LogsCommand, OutputArgs, TrecArgs};
+use crate::args::{AssessArgs, ExplainArgs, IngestArgs, LogsCommand, OutputArgs, TrecArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::{add_to_summary, check_extensions, json, save_drawn};
 use crate::progress::JudgeProgress;
 use crate::terminal::{
     look, most_shown, note, note_problem, notes, print, print_json, print_next, print_stderr, show, word,
 };
-use karat::assess::{AssessRequest, NamedLog, SearchRequest, assess, find_log, named_logs};
+use karat::assess::{AssessRequest, NamedLog, SearchRequest, assess, find_log, ingest_into_session, named_logs};
+use karat::explain::{find_requirements, keep_assessor};
 use karat::judge::run::JudgeObserver;
 use karat::submissions::{open_lines, refuse_repeated_stdin};
 use karat::suggestion;
@@ -15,12 +16,14 @@ use karat::trec::draw as draw_trec;
 use karat::trec::{Evaluated, read_qrels, read_run};
 use karat_core::trec::{Cutoffs, Evaluation, FAMILIES, Measure, MeasureError, official};
 use karat_core::wording::{count, first_few};
+use karat_documents::assess::bundle::content_hash;
 use karat_documents::assess::log::summarize;
 use karat_documents::ingest::ingest as ingest_document;
 use karat_documents::ingest::{Document, IngestLimits, Section};
+use karat_format::assessment::{AssessmentReportV1, AssessmentV1, RequirementKey};
 use karat_format::diagnostic::harmless;
 use karat_format::retrieval::SearchV1;
-use karat_report::assessment::{csv, draw, html, markdown};
+use karat_report::assessment::{csv, draw, explain as explain_requirements, html, markdown, requirements};
 use karat_report::report_view::AssessmentView;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -55,6 +58,7 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
         cache: args.judge_cache,
         intervals: args.intervals.options(args.seed),
         margin: args.margin,
+        strict: args.strict,
         trec_folder: args.trec.clone(),
         store: args.store.location()?,
     };
@@ -77,12 +81,65 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
     if let Some(id) = result.id.as_ref().filter(|_| !args.json) {
         let short = args.name.as_deref().map_or_else(|| id[..13.min(id.len())].to_owned(), word);
         let flag = args.store.flag();
-        print_next(&[
-            format!("karat report {short} -o report.html{flag}"),
-            format!("karat logs summarize --run {short}{flag}"),
-        ]);
+        let mut steps = Vec::from_iter(worst_requirement(&result.report).map(|(bundle, _, requirement)| {
+            format!("karat explain {} --run {short}{flag}", word(&format!("{bundle}/{requirement}")))
+        }));
+        steps.push(format!("karat report {short} -o report.html{flag}"));
+        steps.push(format!("karat logs summarize --run {short}{flag}"));
+        print_next(&steps);
     }
-    Ok(if result.has_silent_assessor() { Exit::Failed } else { Exit::Ok })
+    Ok(match (result.has_silent_assessor(), result.lacks_documents()) {
+        (true, _) => Exit::Failed,
+        (false, true) => Exit::BadInput,
+        (false, false) => Exit::Ok,
+    })
+}
+
+/// The requirement on which the first assessor lost most, if it lost anything.
+fn worst_requirement(report: &AssessmentReportV1) -> Option<RequirementKey<'_>> {
+    let (_, first) = report.assessments.iter().next()?;
+    let scored = first.requirements.iter().filter_map(|one| Some((one.combined?, one)));
+    let lost = scored.filter(|(combined, _)| *combined < 1.0);
+    lost.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one.key())
+}
+
+/// Explains the requirements of an assessment that a name stands for.
+pub(super) fn explain(mut report: AssessmentReportV1, args: &ExplainArgs) -> Result<Exit> {
+    if args.trial.is_some() {
+        return Err(Failure::usage("--trial: an assessment asks each assessor once; select one with --tool"));
+    }
+    if let Some(name) = &args.tool {
+        keep_assessor(&mut report, name)?;
+    }
+    let wanted = find_requirements(&report, &args.case);
+    if wanted.is_empty() {
+        let names: Vec<String> = requirements(&report)
+            .into_iter()
+            .map(|(bundle, _, requirement)| format!("{bundle}/{requirement}"))
+            .collect();
+        let all = names.iter().flat_map(|name| [name.as_str()].into_iter().chain(name.split('/')));
+        let hint = suggestion(&args.case, all, &format!("; available: {}", first_few(&names, most_shown(MOST_TOPICS))));
+        return Err(Failure::usage(format!("the assessment has no requirement or bundle `{}`{hint}", args.case)));
+    }
+    let assessed = |key: RequirementKey<'_>| -> serde_json::Map<String, Value> {
+        let own = |one: &AssessmentV1| one.requirements.iter().find(|assessed| assessed.key() == key).cloned();
+        report.assessments.iter().map(|(name, one)| (name.to_owned(), json!(own(one)))).collect()
+    };
+    let retrieved = |key: RequirementKey<'_>| {
+        report.retrieval.iter().flat_map(|all| &all.requirements).find(|found| found.key() == key)
+    };
+    let value = |key: &RequirementKey<'_>| {
+        let (bundle, template, requirement) = *key;
+        json!({
+            "bundle_id": bundle,
+            "template_id": template,
+            "requirement_id": requirement,
+            "assessed": assessed(*key),
+            "retrieved": retrieved(*key),
+        })
+    };
+    let all: Vec<Value> = wanted.iter().map(value).collect();
+    show(args.json, &json!({ "requirements": all }), |look| explain_requirements(&report, &wanted, look))
 }
 
 pub(super) fn redraw(view: &AssessmentView<'_>, args: &OutputArgs) -> Result<Exit> {
@@ -139,14 +196,33 @@ pub(crate) fn logs(command: &LogsCommand) -> Result<Exit> {
     }
 }
 
+/// Documents that cannot be read do not prevent the others; the exit code is that of the first.
 pub(crate) fn ingest(args: &IngestArgs) -> Result<Exit> {
     let limits = IngestLimits::default();
-    let documents = args.files.iter().map(|path| ingest_file(path, &limits)).collect::<Result<Vec<_>, _>>()?;
-    let as_json: Vec<Value> = documents.iter().map(document_json).collect();
-    show(args.json, &as_json, |look| {
-        let drawn = documents.iter().map(|document| draw_document(document, look.width, look.verbosity.verbose));
-        drawn.collect::<Vec<_>>().join("\n")
-    })
+    let (mut documents, mut failures) = (Vec::new(), Vec::new());
+    for path in &args.files {
+        match ingest_file(path, &limits) {
+            Ok(document) => documents.push(document),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if let Some(session) = args.session.as_deref().filter(|_| !documents.is_empty()) {
+        let new = ingest_into_session(&args.store.location()?, session, &documents)?;
+        let known = documents.len() - new;
+        print_stderr(&format!("session {session}: {} read and cached, {known} known", count(new, "document")));
+    }
+    let documents: Vec<Document> = documents.into_iter().map(|(document, _)| document).collect();
+    if !documents.is_empty() || failures.is_empty() {
+        let as_json: Vec<Value> = documents.iter().map(document_json).collect();
+        show(args.json, &as_json, |look| {
+            let drawn = documents.iter().map(|document| draw_document(document, look.width, look.verbosity.verbose));
+            drawn.collect::<Vec<_>>().join("\n")
+        })?;
+    }
+    let mut failures = failures.into_iter();
+    let Some(first) = failures.next() else { return Ok(Exit::Ok) };
+    failures.for_each(|failure| note_problem(&failure.text()));
+    Err(first)
 }
 
 fn document_json(document: &Document) -> Value {
@@ -161,14 +237,15 @@ fn document_json(document: &Document) -> Value {
     json!({ "name": name, "format": format, "sections": sections, "notes": notes })
 }
 
-fn ingest_file(path: &Path, limits: &IngestLimits) -> Result<Document> {
+/// A document and the hash of its file.
+fn ingest_file(path: &Path, limits: &IngestLimits) -> Result<(Document, String)> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
     // Reading one byte past the limit is enough to detect a file that is too large.
     let most = u64::try_from(limits.file_bytes).unwrap_or(u64::MAX).saturating_add(1);
     let file = File::open(path).map_err(|error| Failure::io(&name, error))?;
     file.take(most).read_to_end(&mut bytes).map_err(|error| Failure::io(&name, error))?;
-    Ok(ingest_document(&name, &bytes, limits)?)
+    Ok((ingest_document(&name, &bytes, limits)?, content_hash(&bytes)))
 }
 
 /// The tree of headings with their location and size, then the notes.

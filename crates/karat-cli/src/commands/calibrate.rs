@@ -5,7 +5,7 @@ use crate::args::{CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
 use crate::progress::JudgeProgress;
-use crate::terminal::{merged, note, notes, print_stderr, show, word};
+use crate::terminal::{merged, note, note_problem, notes, print_stderr, show, word};
 use karat::calibrate::{MatchCalibration, SuiCalibration, SuiCalibrationRequest, calibrate_matching, calibrate_sui};
 use karat::judged_pairs::JudgedPairsRequest;
 use karat::profile::to_difference;
@@ -13,8 +13,9 @@ use karat::ranking::Ranked;
 use karat::score::ScoreSource;
 use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, MatchFit};
 use karat_core::calibrate::sui::{Agreement, SuiFit};
+use karat_core::metric::composite::SuiParts;
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::profile::{Profile, Weights};
+use karat_core::profile::{CompositeMean, Profile, Weights};
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_report::grid::{Cell, draw, wrap};
@@ -39,14 +40,20 @@ fn check_output(args: &FittedArgs) -> Result<()> {
     Err(Failure::usage(format!("{}: {advice}", path.display())))
 }
 
-/// Writes the profile with the fitted values to the output file, if any, with a comment on their origin.
-fn write_profile(args: &FittedArgs, profile: &Profile, from: &str) -> Result<()> {
-    let Some(path) = &args.file else { return Ok(()) };
+/// Writes the profile with the fitted values to the output file, if any, with a comment on their origin. Values that the
+/// figures speak against are only written with --force.
+fn write_profile(args: &FittedArgs, profile: &Profile, is_better: bool, from: &str) -> Result<Exit> {
+    let Some(path) = &args.file else { return Ok(Exit::Ok) };
+    if !is_better && !args.force {
+        let why = "the fitted values are not better on held-out data, so the current ones should be kept";
+        note_problem(&format!("{} is not written: {why}; --force writes it anyway", path.display()));
+        return Ok(Exit::NotMet);
+    }
     let from: String = from.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     save(path, format!("# {from}\n{}", to_difference(profile)).as_bytes())?;
     let shown = path.display().to_string();
     print_stderr(&format!("wrote {shown}; use it with --profile {}", word(&shown)));
-    Ok(())
+    Ok(Exit::Ok)
 }
 
 /// Draws a table with words in the first column and numbers in the others.
@@ -85,9 +92,10 @@ fn run_match(args: &MatchArgs) -> Result<Exit> {
         if suites.len() == 1 { "suite" } else { "suites" },
         suites.join(", ")
     );
-    write_profile(&args.output, &calibration.fitted, &from)?;
+    let is_better = calibration.fit.advice() != Advice::Keep;
+    let exit = write_profile(&args.output, &calibration.fitted, is_better, &from)?;
     calibration.overrides.iter().for_each(|text| note(text));
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
 fn match_json(group_by: &str, MatchCalibration { fit, present, judges, .. }: &MatchCalibration) -> Value {
@@ -227,19 +235,20 @@ fn run_sui(args: &SuiArgs) -> Result<Exit> {
     let request = SuiCalibrationRequest { of: args.of.clone(), ranking: args.ranking.clone(), score };
     let mut progress = JudgeProgress::new(args.output.json);
     let SuiCalibration { fit, ranked, fitted } = calibrate_sui(&request, &mut progress, &mut notes)?;
-    show(args.output.json, &sui_json(&fit, &ranked), |look| draw_sui(&fit, &ranked, look.width))?;
+    show(args.output.json, &sui_json(&fit, &ranked, &fitted), |look| draw_sui(&fit, &ranked, &fitted, look.width))?;
     let (tools, experts) = (count(ranked.tools.len(), "tool"), count(ranked.experts.len(), "expert"));
     let from = format!("Weights of sui, fitted by `karat calibrate sui` to rankings of {tools} by {experts}.");
-    write_profile(&args.output, &fitted, &from)?;
-    Ok(Exit::Ok)
+    write_profile(&args.output, &fitted, fit.is_better(), &from)
 }
 
-fn sui_json(fit: &SuiFit, ranked: &Ranked) -> Value {
+fn sui_json(fit: &SuiFit, ranked: &Ranked, profile: &Profile) -> Value {
     let standings = ranked.tools.iter().zip(&fit.standings);
     json!({
         "tools": standings.map(|((tool, _), standing)| merged(json!({ "tool": tool }), standing)).collect::<Vec<_>>(),
         "experts": ranked.experts.iter().map(|expert| expert.name.as_str()).collect::<Vec<_>>(),
         "preferences": fit.preferences,
+        "parts": SuiParts::ids(profile),
+        "mean": profile.composites.mean,
         "weights": { "present": fit.present, "fitted": fit.fitted },
         "agreement": {
             "present": fit.with_present,
@@ -253,15 +262,20 @@ fn sui_json(fit: &SuiFit, ranked: &Ranked) -> Value {
     })
 }
 
-fn draw_sui(fit: &SuiFit, ranked: &Ranked, width: usize) -> String {
+fn draw_sui(fit: &SuiFit, ranked: &Ranked, profile: &Profile, width: usize) -> String {
     let (tools, experts) = (count(ranked.tools.len(), "tool"), count(ranked.experts.len(), "expert"));
     let mut text = format!("weights of sui from rankings of {tools} by {experts}\n\n");
-    let names = ["verdict_f2", "target_detection_rate", "finding_precision", "reasoning", "calibration"];
+    // The last part is 1 less its metric, and is called by the name of its weight.
+    let [verdict_f2, detection, precision, reasoning, _] = SuiParts::ids(profile);
+    let names = [verdict_f2, detection, precision, reasoning, "calibration"];
     let mut rows = vec![row("weight", ["current", "fitted"].map(str::to_owned))];
     for (name, (present, fitted)) in names.iter().zip(fit.present.list().into_iter().zip(fit.fitted.list())) {
         rows.push(row(name, [three(Some(present)), three(Some(fitted))]));
     }
     text.push_str(&table(&rows, width));
+    if profile.composites.mean == CompositeMean::Geometric {
+        text.push_str("  the index is the weighted geometric mean\n");
+    }
 
     let mut rows = vec![row("agreement with the experts", ["Spearman", "Kendall"].map(str::to_owned))];
     let mut add = |name: &str, own: &Agreement| rows.push(row(name, [three(own.rho), three(own.tau)]));

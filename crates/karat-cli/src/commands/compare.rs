@@ -17,19 +17,18 @@ use serde_json::json;
 pub(crate) fn run(args: CompareArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "txt"])?;
     let store = args.store.location()?;
-    let CompareArgs { reports, tools, metrics, cluster, margin, intersection, twisted, all_pairs, ranks, seed, .. } =
-        args;
     let request = CompareRequest {
-        reports,
-        tools,
-        metrics,
-        cluster,
-        margin,
-        intersection,
-        twisted,
-        all_pairs,
-        ranks,
-        seed,
+        reports: args.reports,
+        tools: args.tools,
+        metrics: args.metrics,
+        cluster: args.cluster,
+        margin: args.margin,
+        intersection: args.intersection,
+        twisted: args.twisted,
+        all_pairs: args.all_pairs,
+        ranks: args.ranks,
+        across_judges: args.across_judges,
+        seed: args.seed,
         store,
     };
     let comparison = compare_reports(&request, &mut JudgeProgress::new(false))?;
@@ -56,6 +55,8 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
         tools: args.tools,
         demands,
         intersection: args.intersection,
+        across_judges: args.across_judges,
+        baseline_missing: args.baseline_missing,
         digest: args.digest,
         rules: args.rules,
         seed: args.seed,
@@ -74,7 +75,7 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
     })?;
     add_to_summary(&|| gate_report::markdown(&gate))?;
     Ok(match gate.outcome {
-        DemandOutcomeV1::Holds => Exit::Ok,
+        DemandOutcomeV1::LeftOut | DemandOutcomeV1::Holds => Exit::Ok,
         DemandOutcomeV1::Inconclusive => Exit::Inconclusive,
         DemandOutcomeV1::Fails => Exit::NotMet,
     })

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save_with;
 use crate::terminal::{note, notes, print, print_done, print_json, print_stderr, show};
 use karat::expect::from_trials;
-use karat::finding_keys::{KeyRequest, KeyedFinding, add_keys_to_sarif, finding_keys};
+use karat::finding_keys::{KeyRequest, KeyedFile, KeyedFinding, add_keys_to_sarif, finding_keys, write_keys_back};
 use karat::profile::{ProfileRequest, resolve_for_suite};
 use karat::submissions::{describe_unplaced, find_importer, import_findings, open_lines};
 use karat::suite::load_suite;
@@ -261,6 +261,9 @@ pub(crate) fn key(args: KeyArgs) -> Result<Exit> {
     }
     let profile = (&args.rules).into();
     let request = KeyRequest { files: args.files, format: args.from, source: args.source, profile };
+    if args.write {
+        return write_keys(&request, args.json);
+    }
     let keys = finding_keys(&request, &mut notes)?;
     let shown = |own: &KeyedFinding| if args.v3 { own.v3.clone() } else { own.v2.clone() };
     let mut out = String::new();
@@ -282,12 +285,30 @@ pub(crate) fn key(args: KeyArgs) -> Result<Exit> {
     }
     let keyless = keys.iter().filter(|own| shown(own).is_none()).count();
     if keyless > 0 {
-        let needs =
-            if args.v3 { "a rule, and a location in readable code" } else { "file, rule_id, and lines or an anchor" };
+        let needs = if args.v3 { "a rule, and a location in readable code" } else { NEEDED };
         note(&format!("{} no key, which needs {needs}", plural(keyless, "finding has", "findings have")));
     }
     Ok(Exit::Ok)
 }
+
+fn write_keys(request: &KeyRequest, json: bool) -> Result<Exit> {
+    let files = write_keys_back(request)?;
+    for KeyedFile { file, added, replaced, kept, keyless } in &files {
+        let verb = if added + replaced > 0 { "wrote" } else { "unchanged:" };
+        let counts = [(*added, "added"), (*replaced, "replaced"), (*kept, "kept"), (*keyless, "without a key")];
+        let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        print_stderr(&harmless(&format!("{verb} {} ({counts})", file.display())));
+    }
+    let keyless: usize = files.iter().map(|file| file.keyless).sum();
+    if keyless > 0 {
+        note(&format!("{} no key, which needs {NEEDED}", plural(keyless, "finding has", "findings have")));
+    }
+    if json { print_json(&files) } else { Ok(Exit::Ok) }
+}
+
+/// What a v2 key is built from.
+const NEEDED: &str = "file, rule_id, and lines or an anchor";
 
 /// Replaces characters that would break the line or the columns.
 fn one_field(text: &str) -> String {

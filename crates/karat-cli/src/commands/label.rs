@@ -11,11 +11,13 @@ use crate::outputs::save;
 use crate::progress::JudgeProgress;
 use crate::terminal::{draw_table, flags, note, notes, print, print_done, print_json, print_stderr};
 use ask::LabelPrompt;
+use karat::label::question::audit_fields;
 use karat::label::session::ShownPairs;
 use karat::label::{
     AddLabelRequest, AddedLabel, LabelItems, LabelRequest, QueueRequest, add_label, export_labels, import_labels,
     label_queue,
 };
+use karat_core::panel::AuditField;
 use karat_core::scorecard::PairSelection;
 use karat_core::wording::count;
 use karat_format::recorded::write_judgements;
@@ -45,7 +47,8 @@ pub(crate) fn run(args: LabellingArgs) -> Result<Exit> {
             prompt(&args.source, Some(&args.ask), &items, &flags(&rules), (args.skip, args.json), store)
         }
         LabellingCommand::Audits(args) => {
-            prompt(&args.source, None, &QueueRequest::Audits, "", (args.skip, args.json), store)
+            let fields = audit_fields(&args.on).map_err(Failure::usage)?;
+            prompt(&args.source, None, &QueueRequest::Audits(fields), "", (args.skip, args.json), store)
         }
         LabellingCommand::Undo(args) => undo(&args, store),
         LabellingCommand::Add(args) => add(args, store),
@@ -81,7 +84,8 @@ fn prompt(
     let noun = match items {
         QueueRequest::Pairs(_) => "pairs",
         QueueRequest::Extras { .. } => "extras",
-        QueueRequest::Audits => "findings",
+        QueueRequest::Audits(fields) if fields.iter().eq([&AuditField::Classification]) => "findings",
+        QueueRequest::Audits(_) => "questions",
     };
     let (location, flags) = (&request.store, source + &store.flag() + more);
     LabelPrompt { queue: &queue, loaded: &loaded, location, flags, noun, skip, json }.serve(annotator)
@@ -111,7 +115,7 @@ fn add(args: LabelAddArgs, store: &StorePlace) -> Result<Exit> {
     let request = AddLabelRequest { annotator, source, id, answer, note, change, sample };
     let AddedLabel { first, others, added } = add_label(&request, &mut JudgeProgress::new(false))?;
     let NewLabel { subject, annotator, answer, note, .. } = first;
-    let (kind, key, answer) = (subject.kind, subject.key(), answer.word());
+    let (kind, noun, key, answer) = (subject.kind, subject.question().noun(), subject.key(), answer.word());
     let id = key.short();
     let mut value = json!({ kind.as_str(): key, "id": id, "case": subject.case });
     if kind == LabelKind::Pair {
@@ -133,7 +137,7 @@ fn add(args: LabelAddArgs, store: &StorePlace) -> Result<Exit> {
                 count(others, "text")
             )
         }
-        (kind, _) => format!("{annotator} labelled the {} {id} {answer}", kind.noun()),
+        _ => format!("{annotator} labelled the {noun} {id} {answer}"),
     };
     print_done(args.json, &value, &text)
 }
@@ -147,7 +151,7 @@ fn undo(args: &LabelUndoArgs, store: &StorePlace) -> Result<Exit> {
             0 => String::new(),
             others => format!(" and {} that report the same", count(others, "text")),
         };
-        let (answer, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
+        let (answer, noun, when) = (&undone.said, undone.question.noun(), format_utc(undone.made_ms));
         format!("undid the label {answer} by {annotator} on the {noun} {first}{more}, made {when} UTC")
     });
     print_done(args.json, &undone, &text.unwrap_or_else(|| format!("{annotator} has no label to undo")))

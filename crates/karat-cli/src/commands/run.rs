@@ -61,6 +61,7 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
         suite,
         tools: args.tools.clone(),
         trials: args.trials,
+        separate_styles: args.separate_styles,
         selection: selection(args)?,
         model: args.sandbox.tool_model(),
         name: args.name.clone(),
@@ -129,6 +130,10 @@ impl EvaluateObserver for RunObserver<'_> {
         note_problem(text);
     }
 
+    fn inform(&mut self, text: &str) {
+        note(text);
+    }
+
     fn setting_up(&mut self, tool: &str) {
         print_stderr(&format!("setting up {tool} …"));
     }
@@ -178,9 +183,11 @@ pub(crate) fn ask_consent(request: &Request) -> Result<Option<bool>> {
 
 fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let failure = evaluated.failure();
-    let Evaluated { mut store, mut run, scoring, ending, first_failure } = evaluated;
+    let Evaluated { mut store, mut run, scoring, ending, first_failure, tool_failures } = evaluated;
     let facts = run.take_facts();
-    let stderr = first_failure.and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
+    let stderr = first_failure
+        .filter(|_| tool_failures.is_empty())
+        .and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
     let mut shown = ReportOutput::of_scoring(&scoring, &run.loaded, Some(&facts));
     // A report with less detail does not have all pairs; the store has.
     let needs_pairs = writes_tables(&args.output) && !scoring.report.detail.is_all();
@@ -318,7 +325,8 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     in_order.sort_by_key(|trial| trial.detail.started_ms);
     let mut progress = Progress::new();
     let started = format_utc(run.info.created_ms);
-    print_stderr(&harmless(&format!("replay of run {} of {started}", run.info.short_id)));
+    let trials = count(in_order.len(), "recorded trial");
+    print_stderr(&harmless(&format!("replay of run {} of {started}: {trials}", run.info.short_id)));
     progress.show(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize });
     for (tool, facts) in &run.facts {
         progress.show(&RunEvent::ToolReady { tool, facts });

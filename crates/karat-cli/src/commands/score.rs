@@ -1,18 +1,23 @@
 //! `karat score` and `explain`.
 
+use super::score_changes::print_changes;
 use crate::args::{ExplainArgs, ScoreArgs};
 use crate::exit::{Exit, Result};
 use crate::outputs::{self, ReportOutput, TableSource, explain_command, is_table_only, save_with};
 use crate::progress::JudgeProgress;
 use crate::terminal::{flags, notes, print_next, show, verbosity, word};
-use karat::explain::{ExplainRequest, Explained, explain as explain_case};
+use karat::explain::{ExplainRequest, Explained, explain as explain_case, find_requirements};
+use karat::folder_state::find_suite;
 use karat::judge::run::refuse_incomplete;
+use karat::report_source::ReportLoader;
 use karat::score::{ScoreRequest, ScoreSource, score, score_observed};
+use karat_format::assessment::AssessmentReportV1;
+use karat_format::config::SuiteKind;
 use karat_format::recorded::write_judgements;
 use karat_format::report::ReportV1;
 use karat_report::explain::{CaseExplanation, candidate_json, draw, refused_findings};
 use karat_report::label_command;
-use karat_store::StoreLocation;
+use karat_store::{LATEST, StoreLocation};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +28,10 @@ const MORE_CANDIDATES: usize = 10;
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
     let store = args.store.location()?;
-    let source = ScoreSource::resolve(&args.suite, &store);
+    let source = match &args.run {
+        Some(run) => ScoreSource::Run { name: run.clone(), suite: Some(args.suite.clone()) },
+        None => ScoreSource::resolve(&args.suite, &store),
+    };
     let request = ScoreRequest {
         labels: args.labels.clone(),
         tools: args.tools.clone(),
@@ -55,6 +63,9 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     }
     outputs::write(shown, &args.output)?;
     outputs::step_summary(report)?;
+    if let Some(changes) = &scored.changes {
+        print_changes(changes, &args.output)?;
+    }
     if is_table_only(&args.output) {
         next_steps(args, &request.source, report);
     }
@@ -65,13 +76,15 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
 /// Suggests the next commands: explain the worst case of the best tool, label pairs that decide the ranking, and write a report.
 fn next_steps(args: &ScoreArgs, source: &ScoreSource, report: &ReportV1) {
     let from = match source {
-        ScoreSource::Run(run) => format!(" --run {}", word(run)),
+        ScoreSource::Run { name, suite } => flags(&run_flags(name, suite.as_deref())),
         ScoreSource::Suite(suite) => format!(" --suite {}", word(suite)),
     };
     let files = same_flags(args);
     let mut steps = Vec::from_iter(explain_command(report, &format!("{from}{files}")));
     steps.extend(label_command(report));
-    steps.push(format!("karat score {}{files} -o report.html -o report.json", word(&args.suite)));
+    let run = args.run.iter().map(|run| ("--run", run.clone())).collect::<Vec<_>>();
+    let run = flags(&run);
+    steps.push(format!("karat score {}{run}{files} -o report.html -o report.json", word(&args.suite)));
     print_next(&steps);
 }
 
@@ -86,14 +99,20 @@ fn label_source(args: &ScoreArgs, source: &ScoreSource) -> Option<String> {
     }
     let rules = || args.rules.flags().into_iter().chain(args.ask.flags());
     match source {
-        ScoreSource::Run(_) if !trials.submissions.is_empty() => None,
-        ScoreSource::Run(run) => Some(word(run) + &flags(&rules().collect::<Vec<_>>())),
+        ScoreSource::Run { suite: Some(_), .. } => None,
+        ScoreSource::Run { .. } if !trials.submissions.is_empty() => None,
+        ScoreSource::Run { name, .. } => Some(word(name) + &flags(&rules().collect::<Vec<_>>())),
         ScoreSource::Suite(suite) => {
             let files = trials.submissions.iter().map(|file| ("--submission", file.display().to_string()));
             let all: Vec<_> = std::iter::once(("--suite", suite.clone())).chain(files).chain(rules()).collect();
             Some(flags(&all).trim_start().to_owned())
         }
     }
+}
+
+/// The flags that name a run, and the suite whose present goldens it is scored with.
+fn run_flags(run: &str, suite: Option<&str>) -> Vec<(&'static str, String)> {
+    std::iter::once(("--run", run.to_owned())).chain(suite.map(|suite| ("--suite", suite.to_owned()))).collect()
 }
 
 /// The flags with which another command loads the same trials and profile.
@@ -117,6 +136,9 @@ fn same_flags(args: &ScoreArgs) -> String {
 
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
     let store = args.store.location()?;
+    if let Some(report) = find_assessment(args, &store)? {
+        return super::assess::explain(report, args);
+    }
     let source = explain_source(args, &store);
     let mut score = args.trials.request(source, &args.ask, &args.rules, store);
     score.tools.extend(args.tool.clone());
@@ -130,6 +152,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
         case: explained.case(),
         score: explained.score(),
         trial: explained.trial(),
+        choice: explained.choice,
         reported: explained.reported(),
         judgements: &explained.scoring.judgements,
         candidates: &candidates,
@@ -138,10 +161,26 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
     show(args.json, &explained_json(&explained, &explanation), |look| draw(&explanation, tool, look))
 }
 
+/// The assessment that is explained: the named run, or the latest in the folder of an assessment's suite.
+fn find_assessment(args: &ExplainArgs, store: &StoreLocation) -> Result<Option<AssessmentReportV1>> {
+    let is_default = || args.suite.is_none() && args.trials.submissions.is_empty();
+    let is_assessment = || find_suite(Path::new(".")).is_some_and(|suite| suite.kind == SuiteKind::Assessment);
+    let name = match &args.run {
+        Some(run) => run,
+        None if is_default() && is_assessment() => LATEST,
+        None => return Ok(None),
+    };
+    let mut reports = ReportLoader { store, observer: &mut JudgeProgress::new(false) };
+    let report = reports.assessment(name)?;
+    // The latest run of tools may be older than the latest of all.
+    let is_latest = name.eq_ignore_ascii_case(LATEST);
+    Ok(report.filter(|report| !is_latest || args.run.is_none() || !find_requirements(report, &args.case).is_empty()))
+}
+
 /// The named run or suite; default: the latest run of the suite in the current folder, else that suite.
 fn explain_source(args: &ExplainArgs, store: &StoreLocation) -> ScoreSource {
     match (&args.run, &args.suite) {
-        (Some(run), _) => ScoreSource::Run(run.clone()),
+        (Some(run), suite) => ScoreSource::Run { name: run.clone(), suite: suite.clone() },
         (None, Some(suite)) => ScoreSource::Suite(suite.clone()),
         (None, None) if args.trials.submissions.is_empty() => ScoreSource::latest_of(Path::new("."), store),
         (None, None) => ScoreSource::Suite(".".to_owned()),
@@ -163,6 +202,7 @@ fn explained_json(explained: &Explained, explanation: &CaseExplanation<'_>) -> V
         "case": report.cases[explained.case_index],
         "tool": tool.tool,
         "trial": explained.trial().number,
+        "trial_choice": explained.choice.as_str(),
         "result": tool.cases[explained.case_index],
         "candidates": best,
         "refused": refused,

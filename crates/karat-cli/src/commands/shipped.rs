@@ -37,7 +37,7 @@ pub(crate) fn profile(command: &ProfileCommand) -> Result<Exit> {
         ProfileCommand::List { json } => {
             let all = SHIPPED.iter().map(|shipped| named_profile(shipped.name, &[])).collect::<Result<Vec<_>, _>>()?;
             let entry = |own: &Profile| json!({ "name": own.name, "description": own.description });
-            let line = |own: &Profile| format!("{:<10} {}\n", own.name, own.description);
+            let line = |own: &Profile| format!("{:<12} {}\n", own.name, own.description);
             show(*json, &all.iter().map(entry).collect::<Vec<_>>(), |_| all.iter().map(line).collect())
         }
         ProfileCommand::Show { name, sets, json } => {

@@ -85,7 +85,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
         let word = store.state_word(run);
         let state = if run.is_failed() { Cell::left(word).styled(RED) } else { Cell::left(word) };
         let mut row = vec![
-            Cell::folded(format!("{} {}", run.short_id, run.name.as_deref().unwrap_or_default()).trim_end()),
+            Cell::whole(&run.short_id, run.name.as_deref().unwrap_or_default()),
             Cell::folded(&run.suite),
             Cell::left(minutes),
             state,

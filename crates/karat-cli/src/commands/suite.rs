@@ -12,6 +12,7 @@ use crate::terminal::{
 };
 use karat::label::{LabelRequest, score_for_adoption};
 use karat::profile::{ProfileRequest, resolve_for_suite};
+use karat::suite::OriginCandidate;
 use karat::suite::add::{AddReport, AddRequest, CaseOrigin, add_case};
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
 use karat::suite::drift::{DriftRequest, drift_suite};
@@ -23,11 +24,11 @@ use karat::suite::unused_objects::{find_unused_objects, remove_objects};
 use karat::suite::write::write_changed;
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
 use karat_core::assessment::record::Compliance;
+use karat_core::golden::count_by_kind;
 use karat_core::ids::CaseId;
 use karat_core::wording::count;
 use karat_documents::assess::lint::lint as lint_record;
-use karat_documents::assess::{Bundle, discover, holds_records, load_all};
-use karat_documents::ingest::{IngestLimits, ingest};
+use karat_documents::assess::{Bundle, FilesOnly, discover, holds_records, load_all};
 use karat_format::config::SuiteKind;
 use karat_format::diagnostic::{Diagnostic, Level, harmless};
 use karat_format::shipped_suites::locate;
@@ -135,8 +136,9 @@ fn add(args: SuiteAddArgs) -> Result<Exit> {
     if json {
         let mut value = json!({ "case": case.id, "folder": case.folder, "notes": remarks, "commit": commit.as_str() });
         if let Some(twin) = twin {
-            let candidates =
-                candidates.iter().map(|(commit, lines)| json!({ "commit": commit.as_str(), "lines": lines }));
+            let candidates = candidates.iter().map(|OriginCandidate { commit, lines, weight }| {
+                json!({ "commit": commit.as_str(), "lines": lines, "weight": weight })
+            });
             value["twin"] = json!({ "case": twin.id, "folder": twin.folder });
             value["candidates"] = candidates.collect();
         }
@@ -325,8 +327,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
         Err(_) => {}
         Ok(profile) if diagnostics.is_empty() => {
             loaded.notes.iter().for_each(|text| note(text));
-            let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
-            let (cases, goldens) = (count(loaded.suite.cases.len(), "case"), count(goldens, "golden"));
+            let goldens = loaded.suite.cases.iter().flat_map(|case| &case.goldens);
+            let goldens = count_by_kind(goldens.map(|golden| golden.acceptance));
+            let cases = count(loaded.suite.cases.len(), "case");
             facts = Some(format!("{}: {cases}, {goldens}, profile {}", loaded.suite.name, profile.name));
             diagnostics = lint_suite(&loaded, &profile);
         }
@@ -361,14 +364,14 @@ fn check_records(args: &CheckArgs) -> Result<Exit> {
             "--profile, --set and --count-untouched apply to findings; golden records have their rules in the template";
         return Err(Failure::usage(message));
     }
-    let limits = IngestLimits::default();
     let places = discover(std::slice::from_ref(&args.suite), true);
-    let bundles = match places.and_then(|places| load_all(&places, &mut |name, bytes| ingest(name, bytes, &limits))) {
+    let bundles = match places.and_then(|places| load_all(&places, &mut FilesOnly)) {
         Ok(bundles) => bundles,
         Err(faults) => return print_diagnostics(args, &faults.0, None),
     };
     notes(&bundles.iter().flat_map(|bundle| bundle.notes.iter().cloned()).collect::<Vec<_>>());
-    let remarks: Vec<_> = bundles.iter().flat_map(lint_record).collect();
+    let problems = bundles.iter().flat_map(|bundle| bundle.problems.iter().cloned());
+    let remarks: Vec<_> = problems.chain(bundles.iter().flat_map(lint_record)).collect();
     print_diagnostics(args, &remarks, Some(record_facts(&bundles)))
 }
 

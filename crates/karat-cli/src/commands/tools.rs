@@ -101,7 +101,7 @@ fn show_tool(name: &str, suite: Option<&str>, json: bool) -> Result<Exit> {
     // A shipped file is printed with its comments.
     let entry = shipped(name).filter(|_| known.declared_in == "catalogue");
     show(json, &known.manifest, |_| {
-        entry.map_or_else(|| catalogue::to_toml(name, &known.manifest), |entry| entry.toml.to_owned())
+        entry.map_or_else(|| catalogue::to_toml(&known.name, &known.manifest), |entry| entry.toml.to_owned())
     })
 }
 

@@ -192,6 +192,50 @@ fn audit_agreement_is_computed_per_decision() {
         .expect_error(4, &["nobody decided `ava`", "--on verdict or --on type_match"]);
 }
 
+/// Equal verdicts do not hide that judges contradict each other on everything else.
+#[test]
+fn each_decision_of_audits_has_its_agreement() {
+    let contradicting = |case: usize| {
+        let mut yes = audit("a", &format!("c{case}"), json!(true), "TARGET_MATCH", "exact", 1.0);
+        let mut no = audit("b", &format!("c{case}"), json!(true), "HALLUCINATED", "wrong", 0.0);
+        // Each finds what the other misses.
+        if case.is_multiple_of(2) {
+            (yes["judge"], no["judge"]) = (json!("b"), json!("a"));
+        }
+        [yes, no]
+    };
+    let judgements: Vec<Value> = (0..6).flat_map(contradicting).collect();
+    let project = Project::new().with("audits.jsonl", lines(&judgements));
+    let found = project.json("judge agree audits.jsonl --json");
+    let fields = found["audits"]["fields"].as_array().unwrap();
+    assert_eq!((fields.len(), &found["audits"]["judges"]), (10, &json!(["a", "b"])));
+    let field = |name: &str| fields.iter().find(|own| own["field"] == name).unwrap();
+    assert_eq!((&field("said_vulnerable")["percent"], &field("said_vulnerable")["alpha"]), (&json!(1.0), &Value::Null));
+    for name in ["target.found", "classification", "type_match", "rcir"] {
+        let own = field(name);
+        assert!(own["percent"] == 0.0 && own["n"] == 6 && number(own, "/alpha") < 0.0, "{own}");
+    }
+    for name in ["target.found", "classification"] {
+        assert!(number(field(name), "/kappa") < 0.0, "{}", field(name));
+    }
+    // Nobody was asked for these, which is neither agreement nor disagreement.
+    for name in ["confidence_expressed", "ava", "is_valid_concern"] {
+        assert_eq!((&field(name)["n"], &field(name)["percent"]), (&json!(0), &Value::Null), "{name}");
+        assert!(field(name)["undefined"].is_string(), "{name}");
+    }
+    let table = project.ok("judge agree audits.jsonl");
+    assert!(table.contains("Agreement on audits (a, b)") && table.contains("Agreement on verdict"), "{table}");
+    assert_eq!(project.json("judge agree audits.jsonl --on found --json").get("audits"), None);
+    // People were asked for a class and nothing else.
+    let person = |judge: &str, class: &str| {
+        json!({ "case": "c1", "tool": "t", "trial": 1, "judge": judge, "kind": "audit",
+            "findings": [{ "finding": "f1", "classification": class }] })
+    };
+    project.write("people.jsonl", lines(&[person("human:ann", "TARGET_MATCH"), person("human:ben", "INFORMATIONAL")]));
+    let found = project.json("judge agree people.jsonl --json");
+    assert_eq!((&found["on"], &found["percent"]["value"]), (&json!("classification"), &json!(0.0)));
+}
+
 #[test]
 fn unreadable_input_is_reported_with_its_location() {
     let project = Project::new()

@@ -124,6 +124,53 @@ fn fitted_weights_are_written_as_a_profile() {
     assert_eq!(before["profile"], report["profile"]);
 }
 
+/// What the figures speak against is not written, unless somebody insists.
+#[test]
+fn values_that_are_not_better_are_not_written() {
+    let project = scored_suite();
+    // Experts who rank the tools as the current weights do.
+    let fit = project.json("calibrate sui report.json --ranking experts.csv --json");
+    let tools = fit["tools"].as_array().unwrap().iter();
+    let rows: String = tools.map(|tool| format!("{},{}\n", tool["tool"].as_str().unwrap(), tool["present"])).collect();
+    project.write("agreed.csv", format!("tool,rank\n{rows}"));
+    let refused = |line: &str| {
+        let ran = project.run(&format!("{line} -o ours.toml"));
+        let ran = ran.expect_error(1, &["ours.toml is not written", "--force writes it anyway"]);
+        assert!(ran.out.contains("Keep the current"), "{}", ran.out);
+        assert!(!project.path("ours.toml").exists());
+        project.ok(&format!("{line} -o ours.toml --force"));
+        std::fs::remove_file(project.path("ours.toml")).unwrap();
+        // Without a file, nothing is asked for that is refused.
+        project.ok(line);
+    };
+    refused("calibrate sui report.json --ranking agreed.csv");
+    refused("calibrate match starter scanned");
+    project.run("calibrate match starter scanned --force").expect(2);
+}
+
+/// The parts and the mean are those of the profile that the reports were scored by, or of the one asked for.
+#[test]
+fn weights_are_fitted_to_the_index_of_the_profile() {
+    let project = scored_suite();
+    let score = "score . --submission s.jsonl --judgements audits.jsonl --profile audit-strict -o strict.json";
+    project.run(score).expect(0);
+    let parts = json!(["verdict_f2", "partial_credit_detection", "finding_precision_confirmed", "reasoning", "ece"]);
+    let strict = project.json("calibrate sui strict.json --ranking experts.csv --json");
+    assert_eq!((&strict["parts"], &strict["mean"]), (&parts, &json!("geometric")));
+    let plain = project.json("calibrate sui report.json --ranking experts.csv --json");
+    assert_eq!(plain["mean"], "as_published");
+    assert_ne!(
+        (&strict["agreement"], &strict["weights"]["fitted"]),
+        (&plain["agreement"], &plain["weights"]["fitted"])
+    );
+    let asked = project.json("calibrate sui report.json --ranking experts.csv --profile audit-strict --json");
+    assert_eq!(asked, strict);
+    let drawn = project.ok("calibrate sui strict.json --ranking experts.csv -o ours.toml");
+    for wanted in ["partial_credit_detection", "finding_precision_confirmed", "weighted geometric mean"] {
+        assert!(drawn.contains(wanted), "{drawn}");
+    }
+}
+
 #[test]
 fn unusable_rankings_are_refused_with_the_reason() {
     let project = scored_suite();
@@ -172,7 +219,7 @@ fn tools_without_audits_are_skipped_by_name() {
     let ran =
         project.run(line).expect_error(0, &["oak is skipped: it has no `sui`", "fir is skipped: it was not ranked"]);
     assert!(ran.out.contains("rankings of 4 tools by 1 expert"), "{}", ran.out);
-    let warning = "oak is skipped: it has no `finding_precision`: no audit";
+    let warning = "oak is skipped: it has no `verdict_f2`: no vulnerable case with a verdict";
     project.run(&line.replace("audit --r", "karat --judge none --r")).expect_error(0, &[warning]);
 }
 

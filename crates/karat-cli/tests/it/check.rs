@@ -286,8 +286,14 @@ fn links_out_of_the_suite_are_refused() {
 #[test]
 fn shipped_suites_have_no_problems() {
     let project = Project::new();
-    assert_eq!(project.ok("check starter --strict"), "starter: 10 cases, 26 goldens, profile karat: no problems\n");
-    assert_eq!(project.ok("check scanned --strict"), "scanned: 8 cases, 78 goldens, profile karat: no problems\n");
+    assert_eq!(
+        project.ok("check starter --strict"),
+        "starter: 10 cases, 26 goldens, 21 to find, 3 acceptable, 2 traps, profile karat: no problems\n"
+    );
+    assert_eq!(
+        project.ok("check scanned --strict"),
+        "scanned: 8 cases, 78 goldens to find, profile karat: no problems\n"
+    );
     let on_disk = crate::project::root().join("suites/starter").display().to_string();
     let ran = project.run_list(&["check", &on_disk, "--strict"]).expect(0);
     assert!(ran.out.ends_with("no problems\n"), "{}", ran.out);
@@ -366,7 +372,7 @@ fn bare_suite_has_no_examples() {
 #[test]
 fn missing_code_is_reported() {
     let case = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n";
-    let no_after = "error no-after 1:5 `c` has `before/` and no `after/`, so no tool can run on it\n";
+    let no_after = "note no-after 1:5 `c` has `before/` and no `after/`, so its change deletes every file\n";
     check(case, &[("cases/c/before/a.py", "x\n")], "", no_after);
     let other = [("cases/d/case.yaml", "id: d\n"), ("cases/d/after/a.py", "x\n")];
     let no_code = "warning no-code 1:5 `c` has no file in `after/`, unlike other cases; tools that read code skip it\n";

@@ -26,7 +26,7 @@ fn published_challenges_load_unchanged() {
     let project = Project::new();
     let ran = project.run_list(&["check", &text(&folder), "--profile", "crb"]).expect(0);
     let facts = ran.out.lines().last().unwrap();
-    assert!(facts.contains("12 cases, 44 goldens, profile crb"), "{facts}");
+    assert!(facts.contains("12 cases, 44 goldens to find, profile crb"), "{facts}");
     // Every case has the code it is about, with a known change.
     let ids: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()

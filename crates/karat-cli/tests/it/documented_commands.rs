@@ -106,6 +106,48 @@ fn split_words(line: &str) -> Vec<String> {
     found
 }
 
+/// A question that the docs or the help put to the local judge is decided as shown.
+#[test]
+fn questions_to_the_local_judge_are_decided_as_shown() {
+    let project = Project::new();
+    let (mut asked, mut wrong) = (0, Vec::new());
+    let by_local = |command: &str| command.starts_with("karat judge ask ") && !command.contains("--judge");
+    let mut check = |place: &str, command: &str, decided: &dyn Fn(&str) -> bool| {
+        asked += 1;
+        let ran = project.run_shell(command);
+        if !decided(&ran.out) {
+            wrong.push(format!("{place}: {command}\n{}", ran.out));
+        }
+    };
+    let pages = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for path in pages.chain([root().join("README.md"), root().join("suites/starter/README.md")]) {
+        let page = match path.extension() {
+            Some(end) if end == "md" => std::fs::read_to_string(&path).unwrap(),
+            _ => continue,
+        };
+        for part in page.contains("karat judge ask ").then(|| split_page(&page)).into_iter().flatten() {
+            if let Part::Command(command, shown) = part
+                && by_local(command)
+            {
+                let decided = |out: &str| !shown.is_empty() && matches_shown(shown, out);
+                check(&path.display().to_string(), strip_comments(command).trim_end(), &decided);
+            }
+        }
+    }
+    let help =
+        CommandOutput::start(project.command().env("COLUMNS", "200").args(["judge", "ask", "--help"])).expect(0).out;
+    // A command may continue on the next line.
+    let help = help.replace("\\\n", "");
+    for line in help.lines().map(str::trim).filter(|line| by_local(line) && !line.contains("[OPTIONS]")) {
+        // The decision stands at the end of the line.
+        let (command, decision) = line.rsplit_once("  ").unwrap_or((line, ""));
+        let (command, decision) = (command.trim(), decision.trim());
+        check("help", command, &|out: &str| ["yes", "no"].contains(&decision) && out.starts_with(decision));
+    }
+    assert!(asked > 4, "{asked} questions; were the pages read?");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn commands_end_at_operators_and_comments() {
     for (line, expected) in [

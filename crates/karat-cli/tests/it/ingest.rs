@@ -91,8 +91,11 @@ fn unreadable_documents_are_reported() {
     project.run("ingest a.txt").expect_error(2, &["a.txt: unsupported kind of document; supported: .md"]);
     project.run("ingest e.md").expect_error(4, &["e.md: the file is empty"]);
     project.run("ingest p.pdf").expect_error(4, &["p.pdf: this is no PDF"]);
-    let ran = project.run("ingest a.md d.docx").expect_error(4, &["d.docx: this is no .docx"]);
-    assert_eq!(ran.out, "");
+    // The others are shown all the same.
+    let ran = project.run("ingest d.docx a.md e.md").expect_error(4, &["d.docx: this is no .docx", "e.md: the file"]);
+    assert!(ran.out.starts_with("a.md (markdown, 1 section"), "{}", ran.out);
+    project.write("sub/a.md", "y");
+    project.run("ingest a.md sub/a.md --session s").expect_error(2, &["two documents are named a.md"]);
 }
 
 /// All files below a folder with this extension.

@@ -249,7 +249,7 @@ fn invalid_arguments_and_files_are_reported() {
     check("label next nightly --as anna", 5, "there is no store");
     check("label next nightly --as anna --suite .", 2, "cannot be used with");
     check(&format!("label add zz yes --as anna {SUBMISSION_A}"), 2, "invalid id");
-    check(&format!("label add 000000000000 yes --as anna {SUBMISSION_A}"), 2, "no pair, extra or finding");
+    check(&format!("label add 000000000000 yes --as anna {SUBMISSION_A}"), 2, "no pair, extra, finding or response");
     check(&format!("label add 0000 maybe --as anna {SUBMISSION_A}"), 2, "partial");
     check("label list", 5, "there is no store");
     assert!(!project.path(".karat").exists(), "a read-only command created a store");

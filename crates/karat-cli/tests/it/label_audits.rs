@@ -67,11 +67,10 @@ fn audit_labels_are_exported_imported_and_scored() {
     let lines: Vec<Value> =
         project.read("labels.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let anna = &lines[0];
-    assert_eq!(
-        (&anna["kind"], &anna["judge"], &anna["said_vulnerable"]),
-        (&json!("audit"), &json!("human:anna"), &json!(true))
-    );
-    assert_eq!((&anna["target"]["found"], &anna["target"]["finding"]), (&json!(true), &json!("f1")));
+    assert_eq!((&anna["kind"], &anna["judge"]), (&json!("audit"), &json!("human:anna")));
+    // A class says nothing of what was not asked.
+    assert!(anna.get("said_vulnerable").is_none_or(Value::is_null), "{anna}");
+    assert!(anna.get("target").is_none_or(Value::is_null), "{anna}");
     assert_eq!(anna["findings"].as_array().unwrap().len(), 2);
     let agreement = project.json("judge agree labels.jsonl --on classification --json");
     assert_eq!(agreement["percent"]["value"], 0.5, "{agreement}");
@@ -113,4 +112,97 @@ fn undo_withdraws_the_last_label() {
     assert_eq!(history.matches("withdrawn").count(), 2, "{history}");
     project.run("store verify").expect(0);
     project.run(&format!("label add {first} BONUS_VALID --as anna {FROM}")).expect(0);
+}
+
+/// The answer to each decision, with its name for `--on`, and where it is in a judgement.
+const ANSWERS: [(&str, &str, &str, Value); 10] = [
+    ("verdict", "no", "/said_vulnerable", Value::Bool(false)),
+    ("confidence", "none", "/confidence_expressed", Value::Null),
+    ("found", "yes", "/target/found", Value::Bool(true)),
+    ("type_match", "semantic", "/target/type_match", Value::Null),
+    ("rcir", "0.75", "/target/rcir", Value::Null),
+    ("ava", "0.5", "/target/ava", Value::Null),
+    ("fsv", "0.25", "/target/fsv", Value::Null),
+    ("classification", "BONUS_VALID", "/findings/0/classification", Value::Null),
+    ("matches_target", "no", "/findings/0/matches_target", Value::Bool(false)),
+    ("is_valid_concern", "yes", "/findings/0/is_valid_concern", Value::Bool(true)),
+];
+
+/// The value that a judgement has for an answer.
+fn expected(answer: &str, value: &Value) -> Value {
+    match (value, answer.parse::<f64>()) {
+        (Value::Null, Ok(number)) => json!(number),
+        (Value::Null, Err(_)) => json!(answer),
+        (value, _) => value.clone(),
+    }
+}
+
+/// Each of the ten decisions can be asked alone, and then nothing else is stated.
+#[test]
+fn any_decision_of_an_audit_can_be_asked() {
+    for (on, answer, pointer, value) in ANSWERS {
+        let project = project();
+        let next = project.json(&format!("label audits --as anna {FROM} --on {on} --json"));
+        let question = &next["next"];
+        assert!(
+            question["ask"]["question"].is_string() && question["command"].as_str().unwrap().contains("label add"),
+            "{next}"
+        );
+        let shown = project.ok(&format!("label audits --as anna {FROM} --on {on}"));
+        assert!(shown.contains("v.sol:1") && !shown.contains("marktool"), "{shown}");
+        let id = question["id"].as_str().unwrap();
+        // An answer to another question.
+        let other = if on == "classification" { "0.5" } else { "INFORMATIONAL" };
+        project
+            .run(&format!("label add {id} {other} --as anna {FROM}"))
+            .expect_error(2, &["invalid answer for an audited"]);
+        project.run(&format!("label add {id} {answer} --as anna --note seen {FROM}")).expect(0);
+        assert_ne!(project.json(&format!("label audits --as anna {FROM} --on {on} --json"))["next"]["id"], id);
+        project.run(&format!("label export {FROM} -o labels.jsonl")).expect(0);
+        let exported: Value = serde_json::from_str(project.read("labels.jsonl").trim()).unwrap();
+        assert_eq!(exported.pointer(pointer), Some(&expected(answer, &value)), "{exported}");
+        for (_, _, other, _) in ANSWERS.iter().filter(|(_, _, other, _)| *other != pointer) {
+            assert!(exported.pointer(other).is_none_or(Value::is_null), "{other} in {exported}");
+        }
+        // Read back into another store, it is the same label.
+        let other = self::project().with("labels.jsonl", project.read("labels.jsonl"));
+        other.run(&format!("label import labels.jsonl {FROM}")).expect_error(0, &["1 label added"]);
+        other.run(&format!("label export {FROM} -o again.jsonl")).expect(0);
+        assert_eq!(other.read("again.jsonl"), project.read("labels.jsonl"));
+        project.run("store verify").expect(0);
+        project.run("label undo --as anna").expect_error(0, &["undid the label"]);
+    }
+    project()
+        .run(&format!("label audits --as anna {FROM} --on mood"))
+        .expect_error(2, &["unknown decision `mood`", "rcir"]);
+}
+
+/// All ten together: responses first; what was not found is not rated; one judgement for each person and trial.
+#[test]
+fn all_decisions_are_asked_one_after_another() {
+    let project = project();
+    let mut asked = Vec::new();
+    loop {
+        let next = project.json(&format!("label audits --as anna {FROM} --on all --json"))["next"].clone();
+        let Some(id) = next["id"].as_str() else { break };
+        let field = next["field"].as_str().unwrap().to_owned();
+        let answer = match field.as_str() {
+            "target.found" => "no",
+            "confidence_expressed" => "85%",
+            "classification" => "INFORMATIONAL",
+            _ => "no",
+        };
+        project.run(&format!("label add {id} {answer} --as anna {FROM}")).expect(0);
+        asked.push(field);
+    }
+    let findings = ["classification", "matches_target", "is_valid_concern"];
+    let expected =
+        ["said_vulnerable", "confidence_expressed", "target.found"].into_iter().chain(findings).chain(findings);
+    assert_eq!(asked, expected.collect::<Vec<_>>());
+    project.run(&format!("label export {FROM} -o labels.jsonl")).expect_error(0, &["1 judgement from 9 labels"]);
+    let report =
+        project.json("score . --submission a.jsonl --judgements labels.jsonl --profile audit --judge none --json");
+    let trial = &report["tools"][0]["cases"][0]["trials"][0];
+    assert_eq!((&trial["verdict"], &trial["confidence"]), (&json!("safe"), &json!(0.85)), "{trial}");
+    assert_eq!(trial["audit"]["target_found"], false);
 }

@@ -154,6 +154,9 @@ fn responses_hide_tools_judges_and_other_annotators() {
     for word in [MARK, "tool-b", "anna", "secret-note", "human:"] {
         assert!(!responses.contains(word) && !pages.contains(word), "{word} is shown");
     }
+    // What is asked, with all its answers, is no label.
+    let question = regex::Regex::new(r#""ask":\{[^\[]*\[[^\]]*\][^}]*\}|"field":"classification""#).unwrap();
+    let responses = question.replace_all(&responses, "");
     for word in ["probability", "swing", "\"yes\"", "BONUS_VALID", "\"classification\"", "agree"] {
         assert!(!responses.contains(word), "{word} is shown");
     }
@@ -337,4 +340,52 @@ fn labels_change_scores_of_runs_and_their_pages() {
     }
     labels.project.run("run . --tool replay:a.jsonl replay:b.jsonl --name later -q").expect(0);
     assert_eq!(f1(&labels.server.json("/runs/later/report.json")), 0.0);
+}
+
+/// Any decision of audits is asked on the page as in the terminal, by keys alone.
+#[test]
+fn page_asks_the_decisions_that_are_named() {
+    let labels = label_server();
+    let on = "verdict,confidence,rcir";
+    let list = labels.server.json(&format!("/api/label/nightly/audits?as=anna&on={on}"));
+    let terminal = labels.project.json(&format!("label audits nightly --as anna --on {on} --json"));
+    assert_eq!((&list["items"][0]["id"], list["items"][0]["ask"].is_object()), (&terminal["next"]["id"], true));
+    let page = labels.server.page(&format!("/label/nightly/audits?as=anna&on={on}"));
+    for part in [
+        "data-on=\"verdict,confidence,rcir\"",
+        "Does the response call the code vulnerable?",
+        "data-key=\"x\"",
+        "id=\"number\"",
+    ] {
+        assert!(page.contains(part), "no {part}: {page}");
+    }
+    let start = labels.server.page("/label");
+    assert!(start.contains("name=\"rcir\"") && start.contains("type=\"checkbox\""), "{start}");
+    let mut answers = Vec::new();
+    for (at, open) in list["open"].as_array().unwrap().iter().take(3).enumerate() {
+        let id = open.as_str().unwrap();
+        let item = labels.server.json(&format!("/api/label/nightly/audits/item/{id}?as=anna&on={on}"));
+        assert!(!item.to_string().contains(MARK), "{item}");
+        let said = ["vulnerable", "85%", "0.75"][at];
+        let mut body = answer("anna", id, said);
+        body["on"] = json!(on);
+        labels.post_ok("/api/label/nightly/audits", &body);
+        answers.push(item["field"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(answers, ["said_vulnerable", "confidence_expressed", "rcir"]);
+    let stored = labels.stored("--all");
+    assert_eq!(
+        [&stored[0]["said_vulnerable"], &stored[1]["confidence_expressed"], &stored[2]["rcir"]],
+        [&json!(true), &json!(0.85), &json!(0.75)],
+        "{stored:?}"
+    );
+    // What is no answer to the question is refused.
+    let id = labels.server.json(&format!("/api/label/nightly/audits?as=anna&on={on}"))["open"][0].clone();
+    let wrong = labels
+        .post("/api/label/nightly/audits", &json!({ "as": "anna", "id": id, "answer": "TARGET_MATCH", "on": on }));
+    assert!(wrong.status == 422 && wrong.body.contains("vulnerable, safe or none"), "{}", wrong.body);
+    let undone = labels.post_ok("/api/label/nightly/audits/undo", &json!({ "as": "anna", "on": on }));
+    assert_eq!(undone["said"], "rcir 0.75");
+    let wrong = labels.server.ask("GET", "/api/label/nightly/audits?as=anna&on=mood", &[], "");
+    assert!(wrong.status == 422 && wrong.body.contains("unknown decision"), "{}", wrong.body);
 }

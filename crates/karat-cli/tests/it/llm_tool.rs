@@ -177,6 +177,51 @@ fn assert_no_key_in(project: &Project, ran: &CommandOutput) {
     assert!(files > 0, "the store has no files");
 }
 
+/// What providers answer when credit, a quota or a limit is used up, and what of it is said.
+const USED_UP: &[(&[Fault], &str)] = &[
+    (&[Fault::Says(402, "{}")], "127.0.0.1 answered 402"),
+    (
+        &[Fault::Says(429, r#"{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota"}}"#)],
+        "current quota",
+    ),
+    (
+        &[Fault::Says(400, r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#)],
+        "credit balance",
+    ),
+    (
+        &[Fault::Says(403, r#"{"error":{"message":"Key limit exceeded (total limit).","code":403}}"#)],
+        "Key limit exceeded",
+    ),
+    (
+        &[Fault::Says(
+            429,
+            r#"{"error":{"message":"Quota","status":"RESOURCE_EXHAUSTED","details":[{"quotaId":"RequestsPerDay"}]}}"#,
+        )],
+        "429: Quota",
+    ),
+    (&[Fault::Says(200, r#"{"error":{"message":"Insufficient credits","code":402}}"#)], "Insufficient credits"),
+];
+
+/// A used-up account leaves all trials unavailable after one request; a server that is not there after few.
+#[test]
+fn nothing_is_retried_where_retrying_is_useless() {
+    let server = Server::start(Behaviour::always(&[Fault::Says(402, "{}")]));
+    let closed = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let refused = format!("connection refused by 127.0.0.1:{closed}");
+    let second_try = format!("m on case-1, trial 1: {refused}, try 2 of 3 in 1.0 s");
+    for (port, said) in [(server.port, "answered 402"), (closed, second_try.as_str())] {
+        let project = with_cases(4);
+        let began = Instant::now();
+        let mut command = project.command();
+        command.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1"));
+        let line = "run suite --tool llm:openai/m --trials 1 -j 1";
+        let ran = CommandOutput::start(command.args(line.split_whitespace()));
+        let ran = ran.expect_error(5, &["None of 4 trials came to a report: 4 unavailable", said]);
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}: {}", began.elapsed(), ran.err);
+    }
+    assert_eq!(server.requests(), 1);
+}
+
 /// Faults of the server and the resulting outcomes.
 #[test]
 fn outcomes_of_server_faults() {
@@ -199,6 +244,9 @@ fn outcomes_of_server_faults() {
     check("openai", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: a content filter");
     for provider in ["anthropic", "openai"] {
         check(provider, &[Fault::TooMany], "", "unavailable 1", "the last one: 127.0.0.1 answered 429");
+        for (fault, said) in USED_UP {
+            check(provider, fault, "", "unavailable 1", said);
+        }
         check(provider, &[Fault::Silent], "timeout = \"1s\"", "timed_out 1", "no answer within 1 s");
         check(provider, &[Fault::Prose], "", "unparsable 1", "it said: I believe");
         check(provider, &[Fault::CutAnswer], "", "unparsable 1", "it ends in the middle");
@@ -272,7 +320,7 @@ fn code_without_a_change_is_audited() {
         let project = contract_project("contract Bank {\n  function pay() public {}\n}\n");
         run(&project, &format!("llm:openai/m{style}"), &[("OPENAI_BASE_URL", &url)]).expect(0);
         let trial = &trials(&project)[0];
-        assert_eq!((&trial["tool"], &trial["verdict"]), (&json!(format!("m{style}")), &json!("vulnerable")));
+        assert_eq!((&trial["tool"], &trial["verdict"]), (&json!("m"), &json!("vulnerable")));
         let body = server.bodies().pop().unwrap();
         let messages = body["messages"].to_string();
         assert!(messages.contains("file Bank.sol\\n    1 contract Bank {\\n    2   function pay()"), "{messages}");
@@ -282,6 +330,66 @@ fn code_without_a_change_is_audited() {
     assert_eq!(prompts[0], prompts[1]);
     prompts.dedup();
     assert_eq!(prompts.len(), 3, "each style has its own prompt");
+}
+
+/// A model that is only right if it is asked plainly.
+#[test]
+fn styles_are_slices_of_one_tool() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, |body| {
+        let plain = !body["messages"].to_string().contains("audited twice by well-known firms");
+        Ok(json!({ "verdict": if plain { "vulnerable" } else { "safe" }, "confidence": 0.7, "findings": [] }))
+    });
+    let url = format!("http://127.0.0.1:{}/v1", server.port);
+    let run_with = |words: &[&str]| {
+        let project = contract_project("contract Bank {\n  function pay() public {}\n}\n");
+        let mut command = project.command();
+        command.env("OPENAI_BASE_URL", &url).args(["run", "suite", "--trials", "2", "--json", "--tool"]).args(words);
+        let report = parsed(&CommandOutput::start(&mut command).expect(0));
+        (project, report)
+    };
+    let names = |report: &Value| -> Vec<String> {
+        let tools = report["tools"].as_array().unwrap().iter();
+        tools.map(|tool| format!("{} {}", tool["tool"].as_str().unwrap(), tool["trials"])).collect()
+    };
+    // However they are named.
+    for words in [&["llm:openai/m@direct,adversarial"][..], &["llm:openai/m", "llm:openai/m@adversarial"]] {
+        let (project, report) = run_with(words);
+        assert_eq!(names(&report), ["m 4"]);
+        let styles: Vec<String> = trials(&project).iter().map(|t| format!("{} {}", t["trial"], t["style"])).collect();
+        assert_eq!(styles, ["1 \"direct\"", "2 \"adversarial\"", "3 \"direct\"", "4 \"adversarial\""]);
+        let by_style = &report["tools"][0]["by"]["style"];
+        let accuracy = |style: &str| by_style[style]["metrics"]["accuracy"]["value"].clone();
+        assert_eq!(["direct", "adversarial"].map(accuracy), [json!(1.0), json!(0.0)], "{by_style}");
+        assert_eq!(report["tools"][0]["metrics"]["accuracy"]["value"], 0.5);
+        // Scoring the stored trials again gives the same.
+        let again = project.json("score suite --run latest --json");
+        assert_eq!(again["tools"][0]["by"], report["tools"][0]["by"]);
+    }
+    let (_, report) = run_with(&["llm:openai/m@direct,adversarial", "--separate-styles"]);
+    assert_eq!(names(&report), ["m@direct 2", "m@adversarial 2"]);
+    // A manifest states them the same way, one or many.
+    let project = contract_project("contract Bank {}\n");
+    let manifest = |style: &str| {
+        format!(
+            "[suite]\nname = \"contracts\"\n[tools.asked]\nkind = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\nstyle = {style}\n"
+        )
+    };
+    let plan = |style: &str, flags: &str| {
+        project.write("suite/karat.toml", manifest(style));
+        let plan = project.json(&format!("run suite --tool asked --trials 2 --dry-run --json {flags}"));
+        let tools = plan["tools"].as_array().unwrap().iter();
+        tools.map(|tool| format!("{} {} {}", tool["name"], tool["trials"], tool["llm"]["style"])).collect::<Vec<_>>()
+    };
+    assert_eq!(plan("\"naturalistic\"", ""), [r#""asked" 2 ["naturalistic"]"#]);
+    let both = r#"["direct", "adversarial"]"#;
+    assert_eq!(plan(both, ""), [r#""asked" 4 ["direct","adversarial"]"#]);
+    let separate = [r#""asked@direct" 2 ["direct"]"#, r#""asked@adversarial" 2 ["adversarial"]"#];
+    assert_eq!(plan(both, "--separate-styles"), separate);
+    project.write("suite/karat.toml", manifest(r#"["direct", "direct"]"#));
+    let checked = project.run("check suite").expect(4);
+    assert!(checked.out.contains("`direct` is given twice"), "{}", checked.out);
+    let twice = ["run", "suite", "--tool", "llm:openai/m@direct", "llm:openai/m", "--dry-run"];
+    project.run_list(&twice).expect_error(2, &["the tool `m` is given twice"]);
 }
 
 /// Code that does not fit is omitted, and the prompt and the report say so.
@@ -331,7 +439,7 @@ fn plan_shows_provider_role_and_prompts() {
     let json = project.json(&format!("{plan} --json"));
     assert_eq!(
         json["tools"][1]["llm"],
-        json!({ "provider": "openai", "role": "auto", "style": "adversarial", "prompts": ["reviewer/v1", "auditor-adversarial/v1"] })
+        json!({ "provider": "openai", "role": "auto", "style": ["adversarial"], "prompts": ["reviewer/v1", "auditor-adversarial/v1"] })
     );
     assert_eq!(json["tools"][1]["model"], "b");
     assert_eq!(project.json(&format!("{plan} --json")), json, "the plan differs the second time");
@@ -394,7 +502,7 @@ fn faults_of_declared_models_have_positions() {
         assert!(output.contains(expect) && output.contains("karat.toml:"), "{text}: {output}");
     };
     let llm = |text: &str| format!("kind = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\n{text}");
-    check("kind = \"llm\"", "needs `provider`, who is asked; available: anthropic, openai, scripted, replay");
+    check("kind = \"llm\"", "needs `provider`, who is asked; available: anthropic, openai, google, scripted, replay");
     check("kind = \"llm\"\nprovider = \"opnai\"", "did you mean `openai`?");
     check("kind = \"llm\"\nprovider = \"human\"", "cannot be asked to review anything");
     check("kind = \"llm\"\nprovider = \"scripted\"", "needs `file`");

@@ -213,6 +213,11 @@ fn documented_agreement_on_scanners_findings() {
     );
     let docs = std::fs::read_to_string(root().join("docs/local-judge.md")).unwrap();
     assert!(docs.contains(&row), "{row}");
+    // The README names this command, and states this figure wherever it states one.
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains("karat judge eval suites/scanner-rules --group-by meta.family"));
+    let (stated, measured) = (readme.matches("κ ").count(), format!("κ {:.2}", number(found, "/kappa")));
+    assert!(stated >= 2 && readme.matches(&measured).count() == stated, "README.md does not state {measured} alone");
     let scanned = project.json("judge eval scanned --json");
     let sentence = format!("κ is {:.3} (0.522", number(&scanned, "/golden_found/kappa"));
     assert!(docs.contains(&sentence), "{sentence}");

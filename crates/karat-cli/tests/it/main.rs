@@ -40,6 +40,7 @@ mod machine;
 mod matching_rules;
 mod messages;
 mod metrics;
+mod one_or_many;
 mod packages;
 mod parquet;
 mod plot;

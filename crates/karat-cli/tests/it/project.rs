@@ -24,6 +24,8 @@ const CLEARED_VARIABLES: &[&str] = &[
     "ANTHROPIC_BASE_URL",
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
+    "GEMINI_API_KEY",
+    "GEMINI_BASE_URL",
     "PGPASSWORD",
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
@@ -174,6 +176,14 @@ impl CommandOutput {
 pub(crate) fn suite(cases: &[Value]) -> Project {
     let lines: String = cases.iter().map(|case| format!("{case}\n")).collect();
     Project::new().with("karat.toml", "[suite]\nname = \"tiny\"\n").with("cases.jsonl", lines)
+}
+
+impl Project {
+    /// The suite, where a tool that reports anything calls a case vulnerable.
+    pub(crate) fn with_verdicts_of_findings(self) -> Self {
+        let settings = self.read("karat.toml") + "[scoring.override]\nverdict_from = \"any\"\n";
+        self.with("karat.toml", settings)
+    }
 }
 
 /// A line of a submission.

@@ -369,3 +369,29 @@ fn url_is_not_accepted_as_a_path() {
         assert!(!project.path(made).exists(), "{made} was created");
     }
 }
+
+/// Another project's store above this folder is easily taken for one's own; that of the suite around it is meant.
+#[test]
+fn a_note_says_that_the_store_of_a_parent_folder_is_used() {
+    let project = project();
+    store_run(&project, Some("nightly"));
+    let inner = project.path("inner/deep");
+    std::fs::create_dir_all(&inner).unwrap();
+    let list = |place: &[&str]| {
+        let mut command = project.command();
+        CommandOutput::start(command.current_dir(&inner).args(["store", "list"]).args(place)).expect(0)
+    };
+    let below_the_suite = list(&[]);
+    assert!(below_the_suite.out.contains("nightly") && below_the_suite.err.is_empty(), "{}", below_the_suite.err);
+
+    std::fs::remove_file(project.path("karat.toml")).unwrap();
+    std::fs::remove_file(project.path("cases.jsonl")).unwrap();
+    let elsewhere = list(&[]);
+    let note = format!("note: using the store of a parent folder, {}", project.path(".karat").display());
+    assert!(elsewhere.out.contains("nightly") && elsewhere.err.contains(&note), "{}", elsewhere.err);
+    assert!(elsewhere.err.contains("--store DIR or KARAT_STORE"), "{}", elsewhere.err);
+    assert_eq!(elsewhere.err.matches("parent folder").count(), 1, "{}", elsewhere.err);
+    // Nothing is said where it lies, or where it is named.
+    assert_eq!(list(&["--store", "../../.karat"]).err, "");
+    assert_eq!(project.run("store list").expect(0).err, "");
+}

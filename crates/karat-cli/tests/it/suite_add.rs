@@ -226,7 +226,7 @@ fn a_fix_leads_to_the_change_it_repairs() {
         "{twin}"
     );
     assert!(project.read("suite/cases/average-price-of-a-cart-fixed/after/src/cart.py").contains("max(1, len(rows))"));
-    assert_eq!(project.ok("check suite --strict"), "s: 2 cases, 1 golden, profile karat: no problems\n");
+    assert_eq!(project.ok("check suite --strict"), "s: 2 cases, 1 golden to find, profile karat: no problems\n");
 
     // Neither of the two is written if one cannot be.
     let refused = "suite add --from-fix HEAD --repo repo --suite other --id x";
@@ -240,6 +240,7 @@ fn a_fix_leads_to_the_change_it_repairs() {
     let named = project.json(line);
     assert_eq!((&named["commit"], &named["twin"]["case"]), (&json!(start), &json!("named-fixed")));
     assert_eq!(named["candidates"][0]["lines"], 1);
+    assert!(named["candidates"][0]["weight"].as_u64().unwrap() > 1, "{named}");
     assert!(named["notes"][1].as_str().unwrap().contains("no repaired line comes from"), "{named}");
     project.run("suite add --from-fix HEAD~1 --repo repo --suite suite").expect_error(4, &["--introduced-by"]);
     project.run("suite add --from-commit HEAD --from-fix HEAD --repo repo --suite suite").expect(2);
@@ -247,6 +248,127 @@ fn a_fix_leads_to_the_change_it_repairs() {
     project
         .run("suite add --from-commit HEAD --repo absent --suite suite")
         .expect_error(4, &["absent: no such folder"]);
+}
+
+/// For each language: the file, two faulty functions, and their repair between a version bump and other layout.
+const REPAIRS: [(&str, &str, &str); 5] = [
+    (
+        "app.py",
+        "__version__ = \"0.05\"\n\n\ndef average(rows):\n    return sum(rows) / len(rows)\n\n\ndef listed(a, b, c):\n    return [a, b, c]\n\n\ndef newest(rows):\n    return rows[0]\n",
+        "__version__ = '0.06'\n\n\ndef average(rows):\n    return sum(rows) / max(1, len(rows))\n\n\ndef listed(\n    a,\n    b,\n    c,\n):\n    return [a, b, c]\n\n\ndef newest(rows):\n    if not rows:\n        return None\n    return rows[0]\n",
+    ),
+    (
+        "app.ts",
+        "export const VERSION = \"0.05\";\n\nexport function average(rows: number[]) {\n  return sum(rows) / rows.length;\n}\n\nfunction listed(a: number, b: number) { return [a, b]; }\n\nexport function newest(rows: number[]) {\n  return rows[0];\n}\n",
+        "export const VERSION = '0.06';\n\nexport function average(rows: number[]) {\n  return sum(rows) / Math.max(1, rows.length);\n}\n\nfunction listed(\n  a: number,\n  b: number,\n) {\n  return [a, b];\n}\n\nexport function newest(rows: number[]) {\n  if (rows.length === 0) {\n    return undefined;\n  }\n  return rows[0];\n}\n",
+    ),
+    (
+        "app.go",
+        "package app\n\nconst Version = \"v0.0.5\"\n\nfunc average(rows []int) int {\n\treturn sum(rows) / len(rows)\n}\n\nfunc listed(a, b int) []int { return []int{a, b} }\n\nfunc newest(rows []int) int {\n\treturn rows[0]\n}\n",
+        "package app\n\nconst Version = \"v0.0.6\"\n\nfunc average(rows []int) int {\n\treturn sum(rows) / atLeastOne(len(rows))\n}\n\nfunc listed(a, b int) []int {\n\treturn []int{a, b}\n}\n\nfunc newest(rows []int) int {\n\tif len(rows) == 0 {\n\t\treturn 0\n\t}\n\treturn rows[0]\n}\n",
+    ),
+    (
+        "App.java",
+        "class App {\n  static final String VERSION = \"0.5\";\n\n  int average(int[] rows) {\n    return sum(rows) / rows.length;\n  }\n\n  int[] listed(int a, int b) { return new int[] {a, b}; }\n\n  int newest(int[] rows) {\n    return rows[0];\n  }\n}\n",
+        "class App {\n  static final String VERSION = \"0.6\";\n\n  int average(int[] rows) {\n    return sum(rows) / Math.max(1, rows.length);\n  }\n\n  int[] listed(\n      int a, int b) {\n    return new int[] {a, b};\n  }\n\n  int newest(int[] rows) {\n    if (rows.length == 0) {\n      return 0;\n    }\n    return rows[0];\n  }\n}\n",
+    ),
+    (
+        "app.rs",
+        "pub const VERSION: &str = \"0.5.0\";\n\nfn average(rows: &[u32]) -> u32 {\n    sum(rows) / rows.len()\n}\n\nfn listed(a: u32, b: u32) -> [u32; 2] { [a, b] }\n\nfn newest(rows: &[u32]) -> u32 {\n    rows[0]\n}\n",
+        "pub const VERSION: &str = \"0.5.1\";\n\nfn average(rows: &[u32]) -> u32 {\n    sum(rows) / rows.len().max(1)\n}\n\nfn listed(a: u32, b: u32) -> [u32; 2] {\n    [a, b]\n}\n\nfn newest(rows: &[u32]) -> u32 {\n    if rows.is_empty() {\n        return 0;\n    }\n    rows[0]\n}\n",
+    ),
+];
+
+/// Version bumps, layout and lock files repair nothing, and each repaired place is an issue.
+#[test]
+fn every_repaired_place_becomes_an_issue() {
+    for (file, faulty, repaired) in REPAIRS {
+        let project = Project::new()
+            .with("suite/karat.toml", "[suite]\nname = \"s\"\n")
+            .with(&format!("repo/{file}"), "")
+            .with("repo/Cargo.lock", "a 1\nb 1\nc 1\nd 1\n");
+        git(&project, &["init", "-q", "-b", "main"]);
+        commit(&project, "start");
+        project.write(&format!("repo/{file}"), faulty);
+        project.write("repo/Cargo.lock", "a 2\nb 2\nc 2\nd 2\n");
+        commit(&project, "Statistics of carts");
+        // What blame must not choose.
+        project.write("repo/Cargo.lock", "a 3\nb 3\nc 3\nd 3\n");
+        commit(&project, "Update");
+        project.write(&format!("repo/{file}"), repaired);
+        project.write("repo/Cargo.lock", "a 4\nb 4\nc 4\nd 4\ne 4\n");
+        commit(&project, "Fix empty carts\n\nAn empty cart divides by zero and has no newest row.");
+        let ran = project.run("suite add --from-fix HEAD --repo repo --suite suite --id c").expect(0);
+        assert!(!ran.err.contains("other repaired lines"), "{file}: {}", ran.err);
+        assert!(!ran.err.contains("no other words"), "{file}: {}", ran.err);
+        let yaml = project.read("suite/cases/c/case.yaml");
+        assert_eq!(yaml.matches("  - id: issue-").count(), 2, "{file}:\n{yaml}");
+        assert_eq!(yaml.matches("target: true").count(), 1, "{file}:\n{yaml}");
+        let lines: Vec<&str> = faulty.lines().collect();
+        let mut named: Vec<String> = Vec::new();
+        for issue in yaml.split("  - id: issue-").skip(1) {
+            let number = |key: &str| {
+                let text = issue.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+                text.trim().parse::<usize>().unwrap()
+            };
+            let code = lines[number("line_start:") - 1..number("line_end:")].join("\n");
+            assert!(!code.contains("ersion") && !code.contains("listed"), "{file}:\n{issue}\n{code}");
+            for (name, fault) in [("average", "sum(rows)"), ("newest", "rows[0]")] {
+                if code.contains(fault) {
+                    assert!(
+                        issue.contains(&format!("Fix empty carts ({})", name)) || issue.contains(&format!(".{name})")),
+                        "{issue}"
+                    );
+                    named.push(name.to_owned());
+                }
+            }
+        }
+        named.sort();
+        assert_eq!(named, ["average", "newest"], "{file}:\n{yaml}");
+        project.run("check suite").expect(0);
+
+        // Nothing but a version, layout and lock files.
+        project.write(
+            &format!("repo/{file}"),
+            format!("{}\n\n", repaired.replace("0.06", "0.07").replace("0.5.1", "0.5.2")),
+        );
+        project.write("repo/Cargo.lock", "a 5\n");
+        commit(&project, "Release");
+        project.run("suite add --from-fix HEAD --repo repo --suite suite --id d").expect_error(
+            4,
+            &["repairs no line that was there before", "lock files do not count", "--introduced-by REV"],
+        );
+    }
+}
+
+#[test]
+fn what_a_drafted_case_lacks_is_said() {
+    let project = project();
+    for number in 0..193 {
+        project.write(&format!("repo/src/part{number}.py"), format!("x = {number}\n"));
+    }
+    project.write("repo/src/cart.py", AVERAGE.replace("return sum", "return 2 * sum"));
+    commit(&project, "Crash");
+    let ran = project.run("suite add --from-fix HEAD --repo repo --suite suite --id wide").expect(0);
+    for text in ["touches 194 files", "a title and no other words"] {
+        assert!(ran.err.contains(text), "{text}:\n{}", ran.err);
+    }
+    let ran = project.run("suite add --from-commit HEAD --repo repo --suite suite --id whole").expect(0);
+    assert!(ran.err.contains("touches 194 files"), "{}", ran.err);
+}
+
+/// The lines of a case to fill in are those that its change means something by.
+#[test]
+fn the_first_lines_of_a_commit_are_no_version() {
+    let project = project();
+    project.write("repo/src/cart.py", format!("__version__ = \"1.1\"\n{}", AVERAGE));
+    commit(&project, "Version");
+    let changed = format!("__version__ = \"1.2\"\n{}", AVERAGE.replace("/ len(rows)", "/ count(rows)"));
+    project.write("repo/src/cart.py", changed);
+    commit(&project, "Count");
+    project.run("suite add --from-commit HEAD --repo repo --suite suite --id count").expect(0);
+    let yaml = project.read("suite/cases/count/case.yaml");
+    assert!(yaml.contains("file: \"src/cart.py\"\n    line_start: 7\n    line_end: 7\n"), "{yaml}");
 }
 
 #[test]

@@ -132,3 +132,123 @@ fn leaderboards_are_current() {
         check_beginning(&path, &format!("```text\n{name}"), &[command, &folder(name), "-q"], 2);
     }
 }
+
+/// A tool's figures of a report, next to each other.
+struct Figures<'a> {
+    tool: &'a Value,
+    what: String,
+}
+
+impl Figures<'_> {
+    fn value(&self, id: &str) -> Option<f64> {
+        let estimate = &self.tool["metrics"][id];
+        let value = estimate["value"].as_f64();
+        assert_eq!(value.is_none(), estimate["undefined"].is_string(), "{}: {id} {estimate}", self.what);
+        value
+    }
+
+    fn at_most(&self, less: &str, more: &str) {
+        if let (Some(own), Some(other)) = (self.value(less), self.value(more)) {
+            assert!(own <= other + 1e-9, "{}: {less} {own} is above {more} {other}", self.what);
+        }
+    }
+
+    fn add_up_to_one(&self, one: &str, other: &str) {
+        let sum = self.value(one).zip(self.value(other)).map(|(a, b)| a + b);
+        assert!(sum.is_none_or(|sum| (sum - 1.0).abs() < 1e-9), "{}: {one} + {other} = {sum:?}", self.what);
+        assert_eq!(self.value(one).is_some(), self.value(other).is_some(), "{}: {one}, {other}", self.what);
+    }
+
+    fn check(&self) {
+        let what = &self.what;
+        for [less, more] in [
+            ["twin_recall_silent", "twin_recall"],
+            ["found_all", "recall"],
+            ["recall", "found_any"],
+            ["precision_lower", "precision"],
+            ["precision", "precision_upper"],
+            ["location_exact", "location_iou"],
+            ["location_exact", "location_within_5"],
+            ["exact_match_rate", "semantic_match_rate"],
+            ["hallucination_rate", "invalid_rate"],
+        ] {
+            self.at_most(less, more);
+        }
+        for [one, other] in [["tpr", "fnr"], ["specificity", "fpr"]] {
+            self.add_up_to_one(one, other);
+        }
+        // Whoever is never silent on a safe case is silent on no fix.
+        if self.value("clean_pass") == Some(0.0) {
+            assert!(
+                self.value("twin_recall_silent").unwrap_or(0.0) == 0.0,
+                "{what}: silent on a fix, and on no clean case"
+            );
+        }
+        if self.value("target_detection_rate") == Some(0.0) {
+            assert!(self.value("twin_recall").unwrap_or(0.0) == 0.0, "{what}: twins without a target found");
+        }
+        let trials: Vec<&Value> = self.tool["cases"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|case| case["trials"].as_array().unwrap())
+            .collect();
+        let said = trials.iter().filter(|trial| trial["verdict"].is_string()).count();
+        // Of a tool that gives no verdict, a failed trial is no wrong one; only an audit expects one of every trial.
+        let expected = trials.iter().filter(|trial| trial["verdict_correct"].is_boolean()).count();
+        assert!(expected == 0 || said > 0 || what.contains(" audit"), "{what}: {expected} verdicts that nobody gave");
+        let of_verdicts =
+            ["accuracy", "tpr", "fpr", "specificity", "youden", "verdict_f1", "lucky_guess_rate", "ece", "brier"];
+        for id in of_verdicts.into_iter().filter(|_| expected == 0) {
+            assert_eq!(self.value(id), None, "{what}: {id} without a verdict");
+        }
+        assert_eq!(expected > 0, self.value("accuracy").is_some(), "{what}: {expected} verdicts");
+        let verdicts = ["tp", "fp", "tn", "fn"].map(|cell| self.tool["verdicts"][cell].as_f64().unwrap());
+        let cases = self.tool["metrics"]["accuracy"]["n"].as_f64().unwrap();
+        assert!((verdicts.iter().sum::<f64>() - cases).abs() < 1e-6, "{what}: {verdicts:?} of {cases} cases");
+        let derived = self.tool["verdicts_derived"].as_u64().unwrap_or(0);
+        assert!(derived <= said as u64, "{what}: {derived} derived of {said}");
+        // Nobody finds a target and guesses it in the same trial.
+        for trial in trials.iter().filter(|trial| trial["lucky_guess"] == true) {
+            assert_eq!(trial["verdict_correct"], true, "{what}: {trial}");
+        }
+    }
+}
+
+/// Every figure makes sense beside the others, whatever the tool and the rules.
+#[test]
+fn figures_agree_with_each_other() {
+    let mut checked = 0;
+    for name in names().iter().filter(|name| *name != "agreements") {
+        for profile in ["karat", "crb", "identity", "audit", "audit-strict", "owasp", "recorded"] {
+            let derived = if profile == "karat" { &["none", "any", "cwe"][..] } else { &["cwe"] };
+            for verdicts in derived {
+                let project = Project::new();
+                let changes = format!("verdict_from={verdicts}");
+                let line = [
+                    "score",
+                    &folder(name),
+                    "--profile",
+                    profile,
+                    "--judge",
+                    "none",
+                    "--set",
+                    &changes,
+                    "-o",
+                    "r.json",
+                    "-q",
+                ];
+                // A suite without recorded findings has nothing to score, and one that asks to pass may not.
+                project.run_list(&line);
+                let Ok(text) = std::fs::read_to_string(project.path("r.json")) else { continue };
+                let report: Value = serde_json::from_str(&text).unwrap();
+                for tool in report["tools"].as_array().unwrap() {
+                    let what = format!("{name} {profile} {verdicts} {}", tool["tool"]);
+                    Figures { tool, what }.check();
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 100, "{checked}");
+}

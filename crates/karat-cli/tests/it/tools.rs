@@ -55,6 +55,24 @@ fn shown_manifests_are_valid_declarations() {
     project.run("tools show bandti").expect_error(2, &["unknown tool `bandti`, did you mean `bandit`?"]);
 }
 
+/// What `tools show` prints is also a manifest in a file of its own, and the same one.
+#[test]
+fn shown_manifests_are_valid_files() {
+    let project = Project::new();
+    for entry in CATALOGUE {
+        let name = entry.name;
+        project.write("x.toml", project.ok(&format!("tools show {name}")));
+        let shown = project.json("tools show x.toml --json");
+        assert_eq!(shown, project.json(&format!("tools show {name} --json")), "{name}");
+    }
+    project.write("patterns-copy.toml", project.ok("tools show patterns"));
+    let report = project.json("run starter --tool patterns-copy.toml --trials 1 --only rust* -q --json");
+    assert_eq!(report["tools"][0]["tool"], "patterns");
+    let two = project.ok("tools show bandit") + &project.ok("tools show ruff");
+    project.write("two.toml", two);
+    project.run("tools show two.toml").expect_error(4, &["two.toml declares 2 tools"]);
+}
+
 #[test]
 fn doctor_reports_missing_programs_without_secrets() {
     let project = Project::new();

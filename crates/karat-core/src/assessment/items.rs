@@ -22,6 +22,13 @@ impl Adds {
     }
 }
 
+/// Why the metrics of a requirement are undefined about which an assessor could not be asked.
+pub(super) const NOT_ASKED: Undefined = Undefined("the assessor could not be asked");
+
+fn is_left_out(item: &Item) -> bool {
+    item.iter().any(|(_, adds)| *adds == Adds::Value(Err(NOT_ASKED)))
+}
+
 /// What a requirement adds to each metric, in the order in which metrics are shown. Every requirement has the same metrics.
 pub type Item = Vec<(&'static str, Adds)>;
 
@@ -95,6 +102,9 @@ pub fn compare(
     let comparand = |sides: &AnswerPair<'_>| {
         let (mut values, mut rows, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (a, b)) in sides.a.iter().zip(sides.b).enumerate() {
+            if is_left_out(a) || is_left_out(b) {
+                continue;
+            }
             match (adds(a), adds(b)) {
                 (Some(Adds::Value(Ok(a))), Some(Adds::Value(Ok(b)))) => values.push([a, b]),
                 (Some(Adds::Share(a)), Some(Adds::Share(b))) => rows.push([row(a), row(b)]),

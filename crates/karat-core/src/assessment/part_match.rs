@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum Category {
     /// They have little in common.
     Miss,
-    /// They have something in common.
+    /// They have something in common, or the same text under another heading.
     Weak,
     /// The part is a piece of the golden one.
     Narrow,
@@ -58,9 +58,65 @@ impl PartMatch {
     }
 }
 
+/// Compares two texts word by word; headings count like any other words.
 pub fn compare(golden: &Tokens, part: &Tokens, thresholds: &Thresholds) -> PartMatch {
+    PartMatch::new(common(golden, part), golden.len(), part.len(), thresholds)
+}
+
+/// The length of the longest common subsequence.
+fn common(golden: &Tokens, part: &Tokens) -> usize {
     let words = part.in_order().iter().filter_map(|&term| number(golden, term));
-    PartMatch::new(Pattern::new(golden).common(words), golden.len(), part.len(), thresholds)
+    Pattern::new(golden).common(words)
+}
+
+/// How the heading of a part that covers a golden part stands to the golden's title.
+#[derive(Clone, Copy)]
+struct Heading {
+    /// Words that both have in common, title and text.
+    common: usize,
+    /// Words of the title that the part has beyond those of the text: in its heading, or in a line of its body.
+    title: usize,
+    /// Words of the part's heading that the golden part does not have; those of a part that holds more do not count.
+    extra: usize,
+}
+
+impl Heading {
+    fn new(golden: &Tokens, part: &Tokens, category: Category) -> Self {
+        let common_all = common(golden, part);
+        let title = common_all.saturating_sub(common(&golden.body(), part));
+        let own = common_all.saturating_sub(common(golden, &part.body()));
+        let extra = if category == Category::Exact { part.title_len().saturating_sub(own) } else { 0 };
+        Self { common: common_all, title, extra }
+    }
+
+    /// Whether another part fits the golden no worse as a whole, and its heading fits better.
+    fn is_worse_than(&self, other: &Self) -> bool {
+        let better = other.title > self.title || other.title == self.title && other.extra < self.extra;
+        other.common >= self.common && better
+    }
+}
+
+/// Takes back hits whose heading shows that they are other sections, however equal their bodies are: the heading has little in
+/// common with the golden's title, or another section fits no worse as a whole and its heading fits better.
+fn decide_by_heading(golden: &Tokens, parts: &[Tokens], near: &mut [Near], thresholds: &Thresholds) {
+    if golden.title_len() == 0 {
+        return;
+    }
+    let is_hit = |near: &&mut Near| near.found.category.is_hit();
+    let mut hits: Vec<(&mut Near, Heading)> = Vec::new();
+    for near in near.iter_mut().filter(is_hit) {
+        let heading = Heading::new(golden, &parts[near.part], near.found.category);
+        hits.push((near, heading));
+    }
+    let headings: Vec<Heading> = hits.iter().map(|(_, heading)| *heading).collect();
+    for (near, heading) in hits {
+        let own = parts[near.part].title_len();
+        let little = |of: usize| (heading.title as f64) < thresholds.weak * of as f64;
+        let contradicts = own > 0 && little(golden.title_len()) && little(own);
+        if contradicts || headings.iter().any(|other| heading.is_worse_than(other)) {
+            near.found.category = Category::Weak;
+        }
+    }
 }
 
 /// The parts of documents, ready to be compared with golden parts of the same vocabulary.
@@ -119,6 +175,7 @@ impl PartIndex {
                 near.push(Near { part: at, found });
             }
         }
+        decide_by_heading(golden, &self.parts, &mut near, thresholds);
         for (term, _) in golden.counts() {
             if let Some(number) = numbers.get_mut(*term as usize) {
                 *number = UNKNOWN;

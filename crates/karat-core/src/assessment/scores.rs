@@ -1,6 +1,6 @@
 //! Scores an assessor's verdicts and evidence, and finds the stage at which evidence was lost.
 
-use super::items::{Adds, Item};
+use super::items::{Adds, Item, NOT_ASKED};
 use super::part_match::Matches;
 use super::record::{Compliance, Requirement, Role};
 use super::rules::Rules;
@@ -48,6 +48,8 @@ pub struct RequirementScore {
     pub combined: f64,
     pub is_exact: bool,
     pub is_answered: bool,
+    /// Whether the assessor could not be asked, so that this says nothing about it.
+    pub is_left_out: bool,
     pub parts: Vec<PartScore>,
     pub citations: usize,
     pub right_citations: usize,
@@ -125,6 +127,7 @@ pub fn score(
         combined: evidence.map_or(compliance, |evidence| share * compliance + (1.0 - share) * evidence),
         is_exact: answer.is_some_and(|answer| answer.verdict == requirement.assessment),
         is_answered: answer.is_some(),
+        is_left_out: false,
         parts,
         citations: citations.len(),
         right_citations: citations.iter().filter(is_right).count(),
@@ -138,11 +141,12 @@ fn holds(citation: &Citation, golden: usize, matches: &Matches) -> bool {
 impl RequirementScore {
     /// What it adds to the metrics of answers, in the order of the table.
     pub fn adds(&self) -> Item {
+        let value = |value: Value| Adds::Value(if self.is_left_out { Err(NOT_ASKED) } else { value });
         vec![
-            ("mean_combined_score", Adds::Value(Ok(self.combined))),
-            ("mean_compliance_score", Adds::Value(Ok(self.compliance))),
-            ("mean_evidence_score", Adds::Value(self.evidence)),
-            ("assessment_accuracy", Adds::Value(Ok(f64::from(u8::from(self.is_exact))))),
+            ("mean_combined_score", value(Ok(self.combined))),
+            ("mean_compliance_score", value(Ok(self.compliance))),
+            ("mean_evidence_score", value(self.evidence)),
+            ("assessment_accuracy", value(Ok(f64::from(u8::from(self.is_exact))))),
             ("citation_precision", Adds::Share(Part::count(self.right_citations, self.citations))),
         ]
     }

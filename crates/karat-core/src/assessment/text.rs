@@ -20,7 +20,8 @@ impl Vocabulary {
             let next = self.terms.len() as Term;
             order.push(*self.terms.entry(token).or_insert(next));
         }
-        Tokens::new(order)
+        let title = tokens(title).len().min(order.len());
+        Tokens { title, ..Tokens::new(order) }
     }
 }
 
@@ -28,6 +29,8 @@ impl Vocabulary {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
     order: Vec<Term>,
+    /// How many of the first words are the heading.
+    title: usize,
     /// Each of its words once, rising, with how often it stands there.
     counts: Vec<(Term, u32)>,
 }
@@ -36,11 +39,22 @@ impl Tokens {
     pub fn new(order: Vec<Term>) -> Self {
         let mut sorted = order.clone();
         sorted.sort_unstable();
-        Self { order, counts: sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect() }
+        let counts = sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+        Self { order, title: 0, counts }
     }
 
     pub fn in_order(&self) -> &[Term] {
         &self.order
+    }
+
+    /// How many of its words are the heading.
+    pub fn title_len(&self) -> usize {
+        self.title
+    }
+
+    /// The words below the heading.
+    pub fn body(&self) -> Self {
+        Self::new(self.order[self.title..].to_vec())
     }
 
     /// Each word once, rising, with how often it stands in the text.
@@ -194,6 +208,7 @@ mod tests {
         let read = vocabulary.read("2.1 Encryption", "Data is encrypted, data always.");
         assert_eq!(read.in_order(), [0, 1, 2, 3, 4, 5, 3, 6]);
         assert_eq!(read.counts(), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 1), (5, 1), (6, 1)]);
+        assert_eq!((read.title_len(), read.body().in_order()), (3, &[3, 4, 5, 3, 6][..]));
         assert_eq!(vocabulary.read("", "ENCRYPTION data").in_order(), [2, 3]);
         assert!(vocabulary.read(" ", "—").is_empty());
         assert_eq!(combined(" ", "b"), "b");

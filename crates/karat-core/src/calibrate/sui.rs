@@ -3,7 +3,8 @@
 #![expect(missing_docs, reason = "names of fields and variants say it")]
 
 use super::simplex::{Slope, descend, readable, scaled};
-use crate::profile::SuiWeights;
+use crate::metric::composite::weighted_mean;
+use crate::profile::{CompositeMean, SuiWeights};
 use crate::stats::logistic::{log_loss, probability};
 use crate::stats::rank::{kendall, ranks, spearman};
 use crate::stats::summary::mean;
@@ -16,8 +17,12 @@ const LEAST_TOOLS: usize = 4;
 /// Every tool is held out in turn over all pairs, so far more would take hours.
 pub const MOST_TOOLS: usize = 100;
 
-/// A tool that is ahead by a twentieth of the index is taken to be preferred with odds of e to 1.
+/// A tool that is ahead by a twentieth of the index is taken to be preferred with odds of e to 1; of a geometric index, by a
+/// twentieth of its logarithm.
 const STEEPNESS: f64 = 20.0;
+
+/// The logarithm of a part that is less counts as that of this one, since that of 0 has no end.
+const LEAST_PART: f64 = 0.01;
 
 /// Ridge penalty towards the present weights; a few pairs outweigh it.
 const RIDGE: f64 = 2.0;
@@ -75,11 +80,12 @@ impl SuiFit {
     }
 }
 
-/// Finds the weights that make the experts' preferences likeliest, and measures them on what was held out.
+/// Finds the weights of an index with that mean that make the experts' preferences likeliest, and measures them on what was held out.
 ///
 /// Unranked tools must be left out. The same values in another order give the same weights. The error says why there are none.
-pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, String> {
+pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights, mean: CompositeMean) -> Result<SuiFit, String> {
     let n = tools.len();
+    let tools = RankedTools { parts: tools, mean };
     if n < LEAST_TOOLS {
         let ranked = crate::wording::count(n, "ranked tool");
         return Err(format!(
@@ -90,7 +96,7 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
         return Err(format!("{n} ranked tools are too many to hold out one by one; rank at most {MOST_TOOLS}"));
     }
     let today = scaled(present.list(), [true; 5]);
-    let all = preferences(tools, experts.iter());
+    let all = preferences(&tools, experts.iter());
     if all.is_empty() {
         let tied = "every ranking is a single tie, so there is no order to fit; rank some tools above others";
         return Err(tied.to_owned());
@@ -100,14 +106,14 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
     let without: Vec<[f64; 5]> = (0..n).into_par_iter().map(|own| most_likely_weights(others(own), today)).collect();
     let held_out = |expert: &Expert| -> Vec<f64> {
         let others = |own: usize| expert.order.keys().copied().filter(move |other| *other != own);
-        expert.order.keys().map(|&own| beaten(tools, own, others(own), &without[own])).collect()
+        expert.order.keys().map(|&own| tools.beaten(own, others(own), &without[own])).collect()
     };
     let by = |weights: [f64; 5]| {
-        move |expert: &Expert| -> Vec<f64> { expert.order.keys().map(|&tool| index(&tools[tool], &weights)).collect() }
+        move |expert: &Expert| -> Vec<f64> { expert.order.keys().map(|&tool| tools.index(tool, &weights)).collect() }
     };
     let without_expert = |own: usize| {
         let others = experts.iter().enumerate().filter(|(other, _)| *other != own).map(|(_, expert)| expert);
-        agreement(&experts[own..=own], by(most_likely_weights(preferences(tools, others).iter(), today)))
+        agreement(&experts[own..=own], by(most_likely_weights(preferences(&tools, others).iter(), today)))
     };
     let experts_held_out = (experts.len() > 1).then(|| {
         let each: Vec<Agreement> = (0..experts.len()).into_par_iter().map(without_expert).collect();
@@ -121,8 +127,39 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
         in_sample: agreement(experts, by(fitted)),
         tools_held_out: agreement(experts, held_out),
         experts_held_out,
-        standings: standings(tools, experts, [today, fitted], &without),
+        standings: standings(&tools, experts, [today, fitted], &without),
     })
+}
+
+/// The parts of the tools that experts ranked, and how they become an index.
+#[derive(Clone, Copy)]
+struct RankedTools<'t> {
+    parts: &'t [Parts],
+    mean: CompositeMean,
+}
+
+impl RankedTools<'_> {
+    /// How far a tool is ahead of another, part by part, on the scale on which the index is a sum.
+    fn ahead(&self, better: usize, worse: usize) -> Parts {
+        let scaled = |part: f64| match self.mean {
+            CompositeMean::AsPublished => part,
+            CompositeMean::Geometric => libm::log(part.max(LEAST_PART)),
+        };
+        std::array::from_fn(|part| scaled(self.parts[better][part]) - scaled(self.parts[worse][part]))
+    }
+
+    /// The index of a tool; equal but for the last bits is equal.
+    fn index(&self, own: usize, weights: &[f64; 5]) -> f64 {
+        let index = weighted_mean(&self.parts[own], weights, self.mean).unwrap_or_default();
+        (index * 1e12).round() / 1e12
+    }
+
+    /// How many of the others a tool is ahead of; one that is level counts half.
+    fn beaten(&self, own: usize, others: impl Iterator<Item = usize>, weights: &[f64; 5]) -> f64 {
+        let mine = self.index(own, weights);
+        let against = |theirs: f64| f64::from(u8::from(mine > theirs)) + 0.5 * f64::from(u8::from(mine == theirs));
+        others.map(|other| against(self.index(other, weights))).sum()
+    }
 }
 
 /// A pair of tools of which experts prefer one.
@@ -133,7 +170,7 @@ struct Preference {
     ahead: Parts,
 }
 
-fn preferences<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -> Vec<Preference> {
+fn preferences<'e>(tools: &RankedTools<'_>, experts: impl Iterator<Item = &'e Expert>) -> Vec<Preference> {
     let mut times: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for expert in experts {
         for (&better, high) in &expert.order {
@@ -143,7 +180,7 @@ fn preferences<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -
         }
     }
     let row = |((better, worse), times): ((usize, usize), usize)| {
-        let ahead = std::array::from_fn(|part| tools[better][part] - tools[worse][part]);
+        let ahead = tools.ahead(better, worse);
         Preference { better, worse, times, ahead }
     };
     times.into_iter().map(row).collect()
@@ -170,19 +207,6 @@ fn most_likely_weights<'p>(rows: impl Iterator<Item = &'p Preference> + Clone, t
     descend(today, [true; 5], slope).0
 }
 
-/// The index of a tool; equal but for the last bits is equal.
-fn index(parts: &Parts, weights: &[f64; 5]) -> f64 {
-    let sum: f64 = parts.iter().zip(weights).map(|(part, weight)| part * weight).sum();
-    (sum * 1e12).round() / 1e12
-}
-
-/// How many of the others a tool is ahead of; one that is level counts half.
-fn beaten(tools: &[Parts], own: usize, others: impl Iterator<Item = usize>, weights: &[f64; 5]) -> f64 {
-    let mine = index(&tools[own], weights);
-    let against = |theirs: f64| f64::from(u8::from(mine > theirs)) + 0.5 * f64::from(u8::from(mine == theirs));
-    others.map(|other| against(index(&tools[other], weights))).sum()
-}
-
 fn agreement(experts: &[Expert], order: impl Fn(&Expert) -> Vec<f64>) -> Agreement {
     let each = experts.iter().map(|expert| {
         let wanted: Vec<f64> = expert.order.values().copied().collect();
@@ -197,8 +221,14 @@ fn averaged(each: &[Agreement]) -> Agreement {
     Agreement { rho: of(|own| own.rho), tau: of(|own| own.tau) }
 }
 
-fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], without: &[[f64; 5]]) -> Vec<ToolStanding> {
-    let mut by_experts: Vec<Vec<f64>> = vec![Vec::new(); tools.len()];
+fn standings(
+    tools: &RankedTools<'_>,
+    experts: &[Expert],
+    weights: [[f64; 5]; 2],
+    without: &[[f64; 5]],
+) -> Vec<ToolStanding> {
+    let n = tools.parts.len();
+    let mut by_experts: Vec<Vec<f64>> = vec![Vec::new(); n];
     for expert in experts {
         let falling: Vec<f64> = expert.order.values().map(|value| -value).collect();
         for (&tool, place) in expert.order.keys().zip(ranks(&falling)) {
@@ -206,17 +236,15 @@ fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], withou
         }
     }
     let [present, fitted] =
-        weights.map(|weights| ranks(&tools.iter().map(|parts| -index(parts, &weights)).collect::<Vec<_>>()));
-    let place = |own: usize| {
-        tools.len() as f64 - beaten(tools, own, (0..tools.len()).filter(|other| *other != own), &without[own])
-    };
+        weights.map(|weights| ranks(&(0..n).map(|own| -tools.index(own, &weights)).collect::<Vec<_>>()));
+    let place = |own: usize| n as f64 - tools.beaten(own, (0..n).filter(|other| *other != own), &without[own]);
     let standing = |own: usize| ToolStanding {
         experts: mean(&by_experts[own]).unwrap_or_default(),
         present: present[own],
         fitted: fitted[own],
         held_out: place(own),
     };
-    (0..tools.len()).map(standing).collect()
+    (0..n).map(standing).collect()
 }
 
 fn listed([verdict_f2, target_detection_rate, finding_precision, reasoning, calibration]: [f64; 5]) -> SuiWeights {

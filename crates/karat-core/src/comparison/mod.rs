@@ -15,7 +15,9 @@ use crate::metric::estimate::RELIABLE_N;
 use crate::metric::table::Direction;
 use crate::stats::bootstrap::RESAMPLES;
 use crate::stats::interval::{Interval, NoInterval};
-use crate::stats::paired::{self, DifferenceVerdict, McNemar, cohens_dz, holm_of_tested, mcnemar, minimum_detectable};
+use crate::stats::paired::{
+    self, DifferenceVerdict, McNemar, cohens_dz, holm_of_tested, mcnemar, minimum_detectable, unseen_share,
+};
 use crate::stats::summary::standard_error;
 
 /// Default margin below which a difference does not matter.
@@ -74,6 +76,8 @@ pub struct MetricDifference {
     pub effect: Option<f64>,
     /// The smallest true difference that would be found with the power asked for.
     pub detectable: Option<f64>,
+    /// Where no pair differs: the share of them that could differ unseen.
+    pub unseen: Option<f64>,
     pub n: usize,
     /// How many of them are independent: pairs, or clusters where clusters are named.
     pub units: usize,
@@ -86,7 +90,8 @@ pub struct MetricDifference {
 /// Compares one metric of several pairs of sides. They are one family: the more there are, the smaller p must be.
 ///
 /// *Better* and *worse* need an interval without 0 and an adjusted p value of 1 − level or less: intervals of few clusters alone
-/// raise false alarms more often than they say. *Equivalent* needs an interval within the margin. All else is inconclusive.
+/// raise false alarms more often than they say. *Equivalent* needs an interval within the margin, and so something that varies.
+/// *Identical* needs the same result on every pair, however few. All else is inconclusive.
 pub fn compare(family: &[PairedMetric<'_>], rules: &Rules) -> Vec<MetricDifference> {
     let permutations = rules.permutations(family.len());
     let mut all: Vec<MetricDifference> = family.iter().map(|comparand| one(comparand, rules, permutations)).collect();
@@ -108,11 +113,14 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
     // Turn -0.0 into 0.
     let [a, b] = pairs.sides().map(|figure| figure.map(|value| value + 0.0));
     let by_pair = pairs.contributions();
-    let all_equal = n >= 2 && pairs.all_equal();
+    let all_equal = n > 0 && pairs.all_equal();
     let difference = a.zip(b).map(|(a, b)| b - a);
+    let is_identical = all_equal && difference.is_some();
     let interval = match difference {
         None => Err(NoInterval::Undefined),
-        Some(_) if all_equal => Ok(Interval { low: 0.0, high: 0.0, method: "all-equal", level: rules.level, n: units }),
+        Some(_) if is_identical => {
+            Ok(Interval { low: 0.0, high: 0.0, method: "all-equal", level: rules.level, n: units })
+        }
         Some(_) => pairs.interval(clusters, rules),
     };
     let error = standard_error(&by_pair, clusters).filter(|error| *error > 1e-12);
@@ -125,6 +133,7 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
         p_holm: None,
         effect: cohens_dz(&by_pair),
         detectable: error.and_then(|error| minimum_detectable(error, rules.level, rules.power)),
+        unseen: is_identical.then(|| unseen_share(units, rules.level)).flatten(),
         n,
         units,
         unreliable: units < RELIABLE_N,
@@ -135,8 +144,9 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
 
 const NO_PAIRS: &str = "no case has a value on both sides";
 const ALL_EQUAL: &str = "both have the same value in every case";
-const ALL_EQUAL_OF_FEW: &str = "both have the same value in every case, but the cases are too few to rely on";
 const SAME_EVERYWHERE: &str = "every case differs by the same amount, so only p decides";
+const SAME_WITHIN_MARGIN: &str =
+    "every case differs by the same amount, so there is no interval that could lie within the margin";
 const SIGNIFICANT: &str = "the interval excludes 0, and p is low enough";
 const HIGH_P: &str = "the interval excludes 0, but p is too high";
 const WITHIN_MARGIN: &str = "the whole interval lies within the margin";
@@ -144,16 +154,16 @@ const WITHIN_MARGIN_OF_FEW: &str = "the interval lies within the margin, but the
 const OPEN: &str = "the interval contains 0 and differences beyond the margin";
 
 fn decide(compared: &MetricDifference, direction: Direction, rules: &Rules) -> (DifferenceVerdict, &'static str) {
-    use DifferenceVerdict::{Equivalent, Inconclusive};
+    use DifferenceVerdict::{Equivalent, Identical, Inconclusive};
     let Some(difference) = compared.difference else {
         return (Inconclusive, if compared.n == 0 { NO_PAIRS } else { NoInterval::Undefined.reason() });
     };
+    if compared.unseen.is_some() {
+        return (Identical, ALL_EQUAL);
+    }
     let unlikely = compared.p_holm.is_some_and(|p| paired::is_significant(p, rules.level));
     let sure = !compared.unreliable;
     let (interval, varies) = match compared.interval {
-        Ok(interval) if interval.low == 0.0 && interval.high == 0.0 => {
-            return if sure { (Equivalent, ALL_EQUAL) } else { (Inconclusive, ALL_EQUAL_OF_FEW) };
-        }
         Ok(interval) => (interval, true),
         Err(NoInterval::NothingVaries) => {
             (Interval { low: difference, high: difference, method: "", level: rules.level, n: compared.units }, false)
@@ -165,10 +175,11 @@ fn decide(compared: &MetricDifference, direction: Direction, rules: &Rules) -> (
         Direction::Down => Interval { low: -interval.high, high: -interval.low, ..interval },
     };
     match (paired::verdict(&upward, rules.margin), varies) {
-        (Equivalent, _) if !sure => (Inconclusive, WITHIN_MARGIN_OF_FEW),
+        (Equivalent, false) => (Inconclusive, SAME_WITHIN_MARGIN),
+        (Equivalent, true) if !sure => (Inconclusive, WITHIN_MARGIN_OF_FEW),
         (Equivalent, true) => (Equivalent, WITHIN_MARGIN),
         (Inconclusive, _) => (Inconclusive, OPEN),
-        (verdict, false) if unlikely || verdict == Equivalent => (verdict, SAME_EVERYWHERE),
+        (verdict, false) if unlikely => (verdict, SAME_EVERYWHERE),
         (_, false) => (Inconclusive, SAME_EVERYWHERE),
         (verdict, true) if unlikely => (verdict, SIGNIFICANT),
         (_, true) => (Inconclusive, HIGH_P),

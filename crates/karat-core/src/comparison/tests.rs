@@ -25,7 +25,7 @@ fn check(pairs: Vec<[f64; 2]>, direction: Direction, expect: (DifferenceVerdict,
 
 #[test]
 fn verdicts_follow_interval_p_margin_and_direction() {
-    use DifferenceVerdict::{Better, Equivalent, Inconclusive, Worse};
+    use DifferenceVerdict::{Better, Equivalent, Identical, Inconclusive, Worse};
     check(improved(40, 0.2), Direction::Up, (Better, SIGNIFICANT));
     check(improved(40, 0.2), Direction::Down, (Worse, SIGNIFICANT));
     check(improved(40, -0.2), Direction::Up, (Worse, SIGNIFICANT));
@@ -38,19 +38,33 @@ fn verdicts_follow_interval_p_margin_and_direction() {
     check(vec![[0.5, 0.9], [0.5, 0.1], [0.2, 0.3]], Direction::Up, (Inconclusive, OPEN));
     // Three cases that all improve: their interval excludes 0, but a coin falls so in one of four throws.
     check(vec![[0.5, 0.9], [0.5, 0.7], [0.2, 0.3]], Direction::Up, (Inconclusive, HIGH_P));
-    check(vec![[0.3, 0.3]; 4], Direction::Up, (Inconclusive, ALL_EQUAL_OF_FEW));
-    check(vec![[0.3, 0.3]; 30], Direction::Up, (Equivalent, ALL_EQUAL));
-    check(vec![[0.3, 0.3]; 1], Direction::Up, (Inconclusive, NoInterval::OneUnit.reason()));
+    for n in [1, 4, 30] {
+        check(vec![[0.3, 0.3]; n], Direction::Up, (Identical, ALL_EQUAL));
+    }
+    check(vec![[0.3, 0.4]; 1], Direction::Up, (Inconclusive, NoInterval::OneUnit.reason()));
     check(Vec::new(), Direction::Up, (Inconclusive, NO_PAIRS));
     // Found in every case by one and in none by the other: nothing varies, and nothing could be clearer.
     check(vec![[0.0, 1.0]; 8], Direction::Up, (Better, SAME_EVERYWHERE));
     check(vec![[0.0, 1.0]; 5], Direction::Up, (Inconclusive, SAME_EVERYWHERE));
-    check(vec![[0.0, 0.01]; 50], Direction::Up, (Equivalent, SAME_EVERYWHERE));
+    check(vec![[0.0, 0.01]; 50], Direction::Up, (Inconclusive, SAME_WITHIN_MARGIN));
 }
 
 #[test]
 fn differences_in_the_last_digits_are_ignored() {
-    check(vec![[0.1 + 0.2, 0.3]; 40], Direction::Up, (DifferenceVerdict::Equivalent, ALL_EQUAL));
+    check(vec![[0.1 + 0.2, 0.3]; 40], Direction::Up, (DifferenceVerdict::Identical, ALL_EQUAL));
+}
+
+/// 3 cases leave 63 % unseen, 10 leave 26 %, and 59 are needed for 5 %.
+#[test]
+fn identical_results_state_what_they_cannot_exclude() {
+    for (n, expected) in [(1, 0.95), (3, 0.631_597), (10, 0.258_866), (59, 0.049_508)] {
+        let same = &compare(&[values(vec![[0.3, 0.3]; n], Direction::Up)], &Rules::default())[0];
+        assert!(same.unseen.is_some_and(|share| (share - expected).abs() < 1e-6), "{n}: {:?}", same.unseen);
+    }
+    // Cases of one cluster are one observation.
+    let clustered = PairedMetric { clusters: Some(vec![0, 0, 0, 1]), ..values(vec![[0.3, 0.3]; 4], Direction::Up) };
+    assert!(compare(&[clustered], &Rules::default())[0].unseen.is_some_and(|share| (share - 0.776_393).abs() < 1e-6));
+    assert_eq!(compare(&[values(vec![[0.3, 0.4]; 4], Direction::Up)], &Rules::default())[0].unseen, None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::words::bounded;
 use crate::finding::Finding;
 use crate::golden::{Golden, Severity};
 use crate::lines::Lines;
-use crate::matching::keywords::{KeywordIndex, Keywords, lowercase};
+use crate::matching::keywords::{KeywordIndex, Keywords, fold};
 use crate::matching::lists::{Lists, Sets};
 use crate::path::{FilePattern, RepoPath};
 use std::borrow::Cow;
@@ -30,6 +30,8 @@ pub(super) struct GoldenMetadata {
     pub(super) keywords: Vec<u32>,
     /// Whether it has a category or keywords, and its text says hardly more.
     pub(super) is_terse: bool,
+    /// Whether its title is all that it says in words.
+    is_title: bool,
 }
 
 pub(super) struct FindingMetadata {
@@ -83,7 +85,7 @@ impl PairMetadata {
         for golden in goldens {
             let function = golden.function.as_deref().and_then(|name| {
                 let number = wanted.number(name)?;
-                functions.insert(lowercase(name.trim()), number);
+                functions.insert(fold(name.trim()), number);
                 Some(number)
             });
             own.push(GoldenMetadata {
@@ -95,9 +97,14 @@ impl PairMetadata {
                 severity: golden.severity,
                 keywords: golden.keywords.iter().filter_map(|word| wanted.number(word)).collect(),
                 is_terse: (golden.category.is_some() || !golden.keywords.is_empty()) && is_terse(golden),
+                is_title: [&golden.description, &golden.root_cause, &golden.attack_scenario, &golden.fix]
+                    .into_iter()
+                    .flatten()
+                    .chain(&golden.keywords)
+                    .all(|text| text.trim().is_empty()),
             });
         }
-        let named = |name: &str| (!name.is_empty()).then(|| functions.get(&lowercase(name)).copied());
+        let named = |name: &str| (!name.is_empty()).then(|| functions.get(&fold(name)).copied());
         let other = |(finding, file): (&Finding, Option<File>)| FindingMetadata {
             file,
             lines: finding.lines(),
@@ -115,18 +122,25 @@ impl PairMetadata {
             of_kind.clear();
             if let Some(keywords) = &keywords {
                 for kind in finding.rule_id.iter().chain(&finding.category) {
-                    keywords.find(&lowercase(kind), &mut found);
+                    keywords.find(&fold(kind), &mut found);
                     of_kind.append(&mut found);
                 }
                 of_kind.sort_unstable();
                 of_kind.dedup();
-                keywords.find(&lowercase(bounded(text)), &mut found);
+                keywords.find(&fold(bounded(text)), &mut found);
             }
             in_text.push(&found);
             in_kind.push(&of_kind);
         }
         let (in_text, in_kind) = (Sets::new(in_text, count), Sets::new(in_kind, count));
         Self { goldens: own, findings: others, in_text, in_kind }
+    }
+
+    /// Whether the golden says no more than its title, and the finding lies in a file of another name.
+    pub(super) fn is_title_elsewhere(&self, g: usize, f: usize) -> bool {
+        let (golden, file) = (&self.goldens[g], self.findings[f].file);
+        let elsewhere = |(place, file): (&Place, File)| !place.has(file) && place.file.name != file.name;
+        golden.is_title && golden.place.as_ref().zip(file).is_some_and(elsewhere)
     }
 
     /// The share of a golden's keywords that a finding has in its text, rule or category.

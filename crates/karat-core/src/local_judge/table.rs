@@ -16,6 +16,10 @@ const FURTHEST_BEHIND: f64 = 4.0;
 
 const MOST_REASONS: usize = 3;
 
+/// What a pair amounts to that has nothing in common where its golden has only a title: what little else agrees, such as a category,
+/// says nothing of another file.
+const NOTHING_IN_COMMON: f64 = -12.0;
+
 /// Fewer pairs than this are not worth another thread.
 const PAIRS_A_THREAD: usize = 8192;
 
@@ -184,8 +188,17 @@ impl<'a> Table<'a> {
             let texts = self.of_scanner(g, f, texts).map_or(texts, |scaled| self.judge.scanner.base() + sum(&scaled));
             let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, texts);
             *score = texts + beside.iter().flatten().map(|(_, log_odds)| log_odds).sum::<f64>();
+            *score += self.nothing_in_common(g, f, *score, lookup).unwrap_or_default();
         }
         lookup.clear(&self.texts.goldens[g]);
+    }
+
+    /// What a pair loses whose golden, which is marked, has only a title, and whose finding has none of its words and lies in another
+    /// file: it cannot score more than [`NOTHING_IN_COMMON`].
+    fn nothing_in_common(&self, g: usize, f: usize, score: f64, lookup: &GoldenLookup) -> Option<f64> {
+        let applies =
+            self.texts.metadata.is_title_elsewhere(g, f) && lookup.shared(&self.texts.findings[f]).word_weight <= 0.0;
+        (applies && score > NOTHING_IN_COMMON).then_some(NOTHING_IN_COMMON - score)
     }
 
     /// What each feature of a pair's texts adds, the golden being marked.
@@ -223,7 +236,9 @@ impl<'a> Table<'a> {
             Some(scaled) => (self.judge.scanner.base() + sum(&scaled), named(&scanner::FEATURES, &scaled)),
         };
         let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, texts);
-        let own = own.into_iter().chain(beside.into_iter().flatten());
+        let added: f64 = beside.iter().flatten().map(|(_, log_odds)| log_odds).sum();
+        let alone = self.nothing_in_common(g, f, texts + added, lookup).map(|lost| ("nothing_in_common", lost));
+        let own = own.into_iter().chain(beside.into_iter().flatten()).chain(alone);
         let (golden, finding) = self.behind(g, f, score);
         let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([
             ("another_golden", rivals.behind_golden * golden),

@@ -190,3 +190,46 @@ proptest! {
         }
     }
 }
+
+/// A drafted golden has a title and a place. That a finding elsewhere is of its kind says nothing of it.
+#[test]
+fn a_title_is_not_found_in_another_file_without_a_word_in_common() {
+    let shipped = include_str!("../../../karat/judges/local.toml");
+    let judge = LocalJudge::new(toml::from_str(shipped).unwrap()).unwrap();
+    let drafted = Golden {
+        title: Some("Respect the tariff".to_owned()),
+        category: Some("correctness".to_owned()),
+        rule_id: Some("R1".to_owned()),
+        function: Some("charge".to_owned()),
+        cwe: vec![682],
+        file: FilePattern::new("src/bill.py"),
+        lines: Some(Lines { start: 3, end: 4 }),
+        ..Golden::new("g")
+    };
+    let other = Finding {
+        category: drafted.category.clone(),
+        rule_id: drafted.rule_id.clone(),
+        function: drafted.function.clone(),
+        cwe: drafted.cwe.clone(),
+        file: RepoPath::new("lib/menu.py"),
+        line_start: Some(3),
+        ..finding("A wrong number is drawn")
+    };
+    let said = |golden: &Golden, finding: &Finding| {
+        let opinion = judge.judge(std::slice::from_ref(golden), std::slice::from_ref(finding), &[(0, 0)]).remove(0);
+        (opinion.matched, opinion.reasons.iter().any(|(name, _)| *name == "nothing_in_common"))
+    };
+    let prose = Finding { rule_id: None, cwe: Vec::new(), ..other.clone() };
+    for finding in [&other, &prose] {
+        assert_eq!(said(&drafted, finding), (false, true), "{finding:?}");
+    }
+    // Whatever brings the two together is weighed as before.
+    let worded = Finding { message: Some("The tariff is ignored".to_owned()), ..other.clone() };
+    let moved = Finding { file: RepoPath::new("old/bill.py"), ..other.clone() };
+    let placeless = Finding { file: None, ..other.clone() };
+    for finding in [&worded, &moved, &placeless] {
+        assert!(!said(&drafted, finding).1, "{finding:?}");
+    }
+    let described = Golden { description: Some("The total leaves it out".to_owned()), ..drafted };
+    assert!(!said(&described, &other).1);
+}

@@ -1,8 +1,11 @@
-//! Matches by identity key: exact, one to one, in time linear in goldens plus findings.
+//! Matches by identity key: exact, one to one, as many as possible.
 //!
 //! Findings stand in queues, in file order: one for each key, one for each file and rule, and one for each distinct glob with
-//! its rule and anchor. A golden takes the first finding of its queues that is not used yet. A used finding is never free
-//! again, so that no queue is walked through more than once. Globs alone are tried out: each distinct one on the distinct
+//! its rule and anchor. A golden takes the first finding of its queues that is not used yet. Where there is none, goldens that
+//! share a queue with it may give way by taking another finding, which only findings or goldens with several keys allow. Which
+//! goldens are matched does not depend on the order of the findings: those that come first in the order of goldens and that can be
+//! matched together. A used finding is never free again, and what a search in vain has seen is not searched again, so that the
+//! time is linear in goldens plus findings where each has one key. Globs alone are tried out: each distinct one on the distinct
 //! paths that have its rule and anchor and fit its file name, or begin as it does.
 
 use super::outcome::{
@@ -70,26 +73,31 @@ pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules
     let wanted: Vec<GoldenQuery> = goldens.iter().map(|golden| GoldenQuery::new(golden, rules)).collect();
     let mut index = Index::new(findings, rules, &wanted);
     let queues: Vec<Vec<usize>> = wanted.iter().map(|wanted| index.queues_of(wanted)).collect();
-    let mut queues_with_findings = index.queues;
+    let queues_with_findings = index.queues;
 
     let mut order: Vec<usize> = (0..goldens.len()).collect();
     order.sort_by_key(|&g| (wanted[g].via(), goldens[g].acceptance, g));
-    let mut golden_of: Vec<Option<usize>> = vec![None; findings.len()];
-    let mut finding_of: Vec<Option<usize>> = vec![None; goldens.len()];
+    let mut assignment = Assignment::new(&queues, queues_with_findings, goldens.len(), findings.len());
     for &g in &order {
-        let first = queues[g].iter().filter_map(|&queue| queues_with_findings[queue].first_unused(&golden_of)).min();
-        if let Some(f) = first {
-            golden_of[f] = Some(g);
-            finding_of[g] = Some(f);
+        if !assignment.take_free(g) {
+            assignment.make_room(g);
         }
     }
+    let Assignment { golden_of, finding_of, findings_in: queues_with_findings, .. } = assignment;
 
     let mut result = IdentityMatches::default();
+    let is_trap = |golden: usize| goldens[golden].acceptance == Acceptance::Trap;
     let mut first_matched: Vec<Option<usize>> = vec![None; queues_with_findings.len()];
     for (g, golden) in goldens.iter().enumerate() {
         if let Some(finding) = finding_of[g] {
             result.matched.push((g, finding, wanted[g].via()));
-            queues[g].iter().for_each(|&queue| _ = first_matched[queue].get_or_insert(g));
+            for &queue in &queues[g] {
+                // What repeats a true golden is no known false alarm.
+                let is_better = |other: usize| is_trap(other) && !is_trap(g);
+                if first_matched[queue].is_none_or(is_better) {
+                    first_matched[queue] = Some(g);
+                }
+            }
             continue;
         }
         let first = queues[g].iter().filter_map(|&queue| queues_with_findings[queue].findings.first()).min();
@@ -107,7 +115,8 @@ pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules
     for (queue, first) in queues_with_findings.iter().zip(first_matched) {
         let Some(g) = first else { continue };
         for &f in queue.findings.iter().filter(|f| golden_of[**f].is_none()) {
-            duplicate_of[f] = Some(duplicate_of[f].map_or(g, |other| other.min(g)));
+            let better = |other: usize| std::cmp::min_by_key(other, g, |golden| (is_trap(*golden), *golden));
+            duplicate_of[f] = Some(duplicate_of[f].map_or(g, better));
         }
     }
     result.duplicates = duplicate_of.iter().enumerate().filter_map(|(f, g)| g.map(|g| (f, g))).collect();
@@ -184,6 +193,87 @@ impl Queue {
             self.next += 1;
         }
         self.findings.get(self.next).copied()
+    }
+}
+
+/// A one-to-one assignment that grows golden by golden. A golden that is matched stays so, though its finding may change.
+struct Assignment<'q> {
+    /// By golden.
+    queues: &'q [Vec<usize>],
+    /// By queue.
+    findings_in: Vec<Queue>,
+    golden_of: Vec<Option<usize>>,
+    finding_of: Vec<Option<usize>>,
+    /// By queue: the last search that saw it. From a queue that a search in vain saw, no free finding can be reached at any later time.
+    seen: Vec<usize>,
+    searches: usize,
+}
+
+/// What [`Assignment::seen`] says of a queue that leads nowhere.
+const IN_VAIN: usize = usize::MAX;
+
+impl<'q> Assignment<'q> {
+    fn new(queues: &'q [Vec<usize>], findings_in: Vec<Queue>, goldens: usize, findings: usize) -> Self {
+        Self {
+            queues,
+            seen: vec![0; findings_in.len()],
+            findings_in,
+            golden_of: vec![None; findings],
+            finding_of: vec![None; goldens],
+            searches: 0,
+        }
+    }
+
+    fn assign(&mut self, golden: usize, finding: usize) {
+        self.golden_of[finding] = Some(golden);
+        self.finding_of[golden] = Some(finding);
+    }
+
+    /// Gives a golden the first finding of its queues that is not used; false where there is none.
+    fn take_free(&mut self, golden: usize) -> bool {
+        let (queues, findings_in, golden_of) = (self.queues, &mut self.findings_in, &self.golden_of);
+        let first = queues[golden].iter().filter_map(|&queue| findings_in[queue].first_unused(golden_of)).min();
+        if let Some(finding) = first {
+            self.assign(golden, finding);
+        }
+        first.is_some()
+    }
+
+    /// Gives a golden a finding whose golden, or one after the other, takes another one; nothing where that cannot be.
+    fn make_room(&mut self, golden: usize) {
+        self.searches += 1;
+        // Each step: a golden, the step whose golden would take its finding, and none for the first.
+        let mut steps: Vec<(usize, Option<usize>)> = vec![(golden, None)];
+        let mut seen_now = Vec::new();
+        let mut at = 0;
+        while let Some(&(own, before)) = steps.get(at) {
+            let given_up = self.finding_of[own];
+            if at > 0 && self.take_free(own) {
+                return self.hand_down(&steps, before, given_up);
+            }
+            let queues = self.queues;
+            for &queue in &queues[own] {
+                if self.seen[queue] == IN_VAIN || self.seen[queue] == self.searches {
+                    continue;
+                }
+                self.seen[queue] = self.searches;
+                seen_now.push(queue);
+                let holders = self.findings_in[queue].findings.iter().filter_map(|finding| self.golden_of[*finding]);
+                steps.extend(holders.filter(|holder| *holder != own).map(|holder| (holder, Some(at))));
+            }
+            at += 1;
+        }
+        seen_now.into_iter().for_each(|queue| self.seen[queue] = IN_VAIN);
+    }
+
+    /// Gives a finding to the golden of a step, the finding of that golden to the one of the step before, and so on.
+    fn hand_down(&mut self, steps: &[(usize, Option<usize>)], mut to: Option<usize>, mut finding: Option<usize>) {
+        while let (Some(step), Some(given)) = (to, finding) {
+            let (golden, before) = steps[step];
+            finding = self.finding_of[golden];
+            self.assign(golden, given);
+            to = before;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Matches a trial by score: assigns findings to goldens, and explains what is left over.
 
 use super::assign::{self, Chosen, Edge};
-use super::decisions::{Decisions, SettledPair};
+use super::decisions::{Decisions, PairVotes, SettledPair};
 use super::outcome::{
     Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, RefusedBy, TrialResult,
     place_match,
@@ -41,9 +41,11 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             parts: scored.parts,
             decided_by: decided.map_or(DecidedBy::Score, |d| DecidedBy::Judge(d.judge.clone())),
             judgement: decided.map(|d| d.judgement),
+            votes: Vec::new(),
             flags: if pair.ambiguous { vec![Flag::Ambiguous] } else { Vec::new() },
             runner_up: search.golden_candidate(g, pairs.of_golden[g].iter().copied().find(|best| best.index() != f)),
         };
+        let found = found.with_votes(decisions.votes.get(&(g, f)));
         place_match(&mut result, found, goldens[g].acceptance);
     }
     let mut repeats = repeats(&pairs.edges, &finding_of, &golden_of, goldens);
@@ -89,8 +91,9 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             } else {
                 by_judges
             };
-            let flags = if is_unjudged { vec![Flag::Unjudged] } else { Vec::new() };
-            result.misses.push(Miss { golden: g, best, refused, why, flags });
+            let tied = best.as_ref().filter(|_| is_unjudged).and_then(|best| decisions.tied(g, best.index));
+            let (votes, flags) = open_flags(is_unjudged, tied);
+            result.misses.push(Miss { golden: g, best, refused, why, votes, flags });
         }
     }
     let mut unjudged: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -134,11 +137,18 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             Some(best) if by_judges.is_empty() && best.refused_by.is_some() => vec![best.clone()],
             _ => by_judges,
         };
-        let flags = if is_unjudged { vec![Flag::Unjudged] } else { Vec::new() };
-        result.extras.push(Extra { finding: f, best, refused, why, flags });
+        let tied = best.as_ref().filter(|_| is_unjudged).and_then(|best| decisions.tied(best.index, f));
+        let (votes, flags) = open_flags(is_unjudged, tied);
+        result.extras.push(Extra { finding: f, best, refused, why, votes, flags });
     }
     result.extras.sort_by_key(|extra| extra.finding);
     result
+}
+
+/// The votes and flags of what no judge decided.
+fn open_flags(is_unjudged: bool, tied: Option<&PairVotes<'_>>) -> (Vec<usize>, Vec<Flag>) {
+    let flags = is_unjudged.then_some(Flag::Unjudged).into_iter().chain(tied.map(|_| Flag::Tied));
+    (tied.map(|votes| votes.judgements.clone()).unwrap_or_default(), flags.collect())
 }
 
 /// Gives each unassigned golden whose edges were cut the best finding that is still free.

@@ -3,10 +3,8 @@
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::{FindingId, GoldenId, JudgeName};
-use crate::judgement::{
-    AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision, TargetAssessment,
-};
-use std::borrow::Cow;
+use crate::judgement::{AuditDecision, Decision, ExtraDecision, Judgement, PairDecision};
+use crate::panel::{self, AuditVote, AuditVotes, MergedAudit, majority, merge_audits};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,6 +25,22 @@ impl<'a> SettledPair<'a> {
     }
 }
 
+/// The votes of several judges that decide about one pair, ordered by the names of the judges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairVotes<'a> {
+    pub judges: Vec<&'a JudgeName>,
+    pub judgements: Vec<usize>,
+    /// Whether as many say yes as no.
+    pub is_tied: bool,
+}
+
+impl PairVotes<'_> {
+    /// The names of all of them as one.
+    pub(super) fn judge(&self) -> JudgeName {
+        JudgeName::new(self.judges.iter().map(|judge| judge.as_str()).collect::<Vec<_>>().join(", "))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SettledExtra<'a> {
     pub valid: bool,
@@ -41,15 +55,18 @@ pub struct Decisions<'a> {
     pub unnamed: BTreeMap<usize, SettledPair<'a>>,
     /// By finding index: whether it is a real problem, should it report no golden.
     pub extras: BTreeMap<usize, SettledExtra<'a>>,
-    /// Pairs that a judge was asked about without an answer, and that have no other decision.
+    /// Pairs that have no decision: a judge was asked without an answer, or the judges are evenly split.
     pub unjudged: BTreeSet<(usize, usize)>,
-    /// The settled audit: people before models, the majority's first audit, completed by a model where people are silent.
-    pub audit: Option<Cow<'a, AuditDecision>>,
-    /// Who made that audit, and the index of the judgement.
+    /// By golden and finding index: the votes on pairs that several judges decide about.
+    pub votes: BTreeMap<(usize, usize), PairVotes<'a>>,
+    /// By finding index: the judgements where people or models are evenly split on whether it is a real problem.
+    pub tied_extras: BTreeMap<usize, Vec<usize>>,
+    /// All audits of the trial as one.
+    pub audit: Option<MergedAudit>,
+    /// Whether there is no audit, and it only has what people say of extras, which is of interest where trials are audited.
+    pub is_audit_of_extras: bool,
+    /// Who made the audit that is nearest to it, and the index of that judgement.
     pub audited_by: Option<(&'a JudgeName, usize)>,
-    /// How many of its findings people classified; these come first.
-    pub classified_by_people: usize,
-    pub split_audit: bool,
     /// How many of the findings that the audit classifies the trial does not have.
     pub unknown_in_audit: usize,
     /// Judgements of pairs and extras that name a golden or finding the trial does not have.
@@ -58,11 +75,13 @@ pub struct Decisions<'a> {
 
 impl<'a> Decisions<'a> {
     /// The judgements must all be about the trial with these goldens and findings. People go before models. Among several of
-    /// a kind the majority decides; an even split is no match, and of an extra it decides nothing.
+    /// a kind the majority decides, as in a panel that is asked: an even split on a pair is settled by the confidences, if each
+    /// vote states one, and decides nothing else.
     pub fn settle(judgements: &[(usize, &'a Judgement)], goldens: &[Golden], findings: &[Finding]) -> Self {
         if judgements.is_empty() {
             return Self::default();
         }
+        let has_target = goldens.iter().any(Golden::is_required);
         let goldens: HashMap<&GoldenId, usize> = goldens.iter().enumerate().map(|(i, g)| (&g.id, i)).collect();
         let finding_index: HashMap<&FindingId, usize> = findings.iter().enumerate().map(|(i, f)| (&f.id, i)).collect();
         let golden_at = |id: &GoldenId| goldens.get(id).copied();
@@ -70,13 +89,13 @@ impl<'a> Decisions<'a> {
         let mut named: BTreeMap<(usize, usize), Vec<Vote<'a, PairDecision>>> = BTreeMap::new();
         let mut unnamed: BTreeMap<usize, Vec<Vote<'a, PairDecision>>> = BTreeMap::new();
         let mut of_extras: BTreeMap<usize, Vec<Vote<'a, ExtraDecision>>> = BTreeMap::new();
-        let mut audits: Vec<Audit<'a>> = Vec::new();
+        let mut audits: Vec<(usize, AuditVote<'a>)> = Vec::new();
         let mut unknown = Vec::new();
         let mut failed: BTreeSet<(usize, usize)> = BTreeSet::new();
         for &(index, judgement) in judgements {
             let judge = &judgement.judge;
             match &judgement.decision {
-                Decision::Audit(decision) => audits.push(Vote { index, judge, decision }),
+                Decision::Audit(decision) => audits.push((index, AuditVote { judge, decision })),
                 Decision::Extra(decision) => match finding_at(&decision.finding) {
                     Some(f) => of_extras.entry(f).or_default().push(Vote { index, judge, decision }),
                     None => unknown.push(index),
@@ -95,24 +114,46 @@ impl<'a> Decisions<'a> {
                 }
             }
         }
-        let (settled, split_audit) = settle_audits(&deciding(&audits));
-        let has = |id: &FindingId| finding_at(id).is_some();
-        let (audit, by_people) = settled.map(|first| merge_audits(first, &audits, &has)).unzip();
+        // Without an audit, what people say of extras is one that answers nothing else.
+        let people = || of_extras.values().flatten().filter(|vote| vote.judge.is_human());
+        let is_of_extras = audits.is_empty();
+        let alone: Vec<AuditDecision> =
+            people().filter(|_| is_of_extras).map(|vote| vote.decision.as_audit()).collect();
+        let of_people = people().zip(&alone);
+        let of_people = of_people.map(|(vote, decision)| (vote.index, AuditVote { judge: vote.judge, decision }));
+        let audits: Vec<(usize, AuditVote<'_>)> = audits.into_iter().chain(of_people).collect();
+        let audit = merge_audits(&AuditVotes {
+            audits: audits.iter().map(|(_, vote)| *vote).collect(),
+            extras: people().filter(|_| !is_of_extras).map(|vote| vote.decision).collect(),
+            findings: findings.iter().map(|finding| &finding.id).collect(),
+            has_target,
+        });
         // Claims in free text only have the ids the judge gave them; findings listed by a tool have their own.
-        let known = |id: &FindingId| has(id) || (findings.is_empty() && id.is_claim());
+        let known = |id: &FindingId| finding_at(id).is_some() || (findings.is_empty() && id.is_claim());
         let unknown_findings =
-            |audit: &AuditDecision| audit.findings.iter().filter(|found| !known(&found.finding)).count();
-        failed.retain(|pair| !named.contains_key(pair));
+            |audit: &MergedAudit| audit.decision.findings.iter().filter(|found| !known(&found.finding)).count();
+        let pairs: BTreeMap<(usize, usize), SettledPair<'a>> =
+            named.iter().filter_map(|(key, votes)| Some((*key, decide(votes)?))).collect();
+        failed.extend(named.keys());
+        failed.retain(|pair| !pairs.contains_key(pair));
         Self {
             unjudged: failed,
-            pairs: named.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
+            pairs,
+            votes: named.into_iter().filter_map(|(key, votes)| Some((key, several(&votes)?))).collect(),
             unnamed: unnamed.into_iter().filter_map(|(key, votes)| Some((key, decide(&votes)?))).collect(),
+            tied_extras: of_extras
+                .iter()
+                .filter(|(_, votes)| decide_extra(votes).is_none())
+                .map(|(key, votes)| (*key, deciding(votes).into_iter().map(|vote| vote.index).collect()))
+                .collect(),
             extras: of_extras.into_iter().filter_map(|(key, votes)| Some((key, decide_extra(&votes)?))).collect(),
-            unknown_in_audit: audit.as_deref().map_or(0, unknown_findings),
+            unknown_in_audit: audit.as_ref().map_or(0, unknown_findings),
+            is_audit_of_extras: is_of_extras,
+            audited_by: audit.as_ref().and_then(|audit| {
+                let nearest = audits[audit.nearest].0;
+                judgements.iter().find(|(index, _)| *index == nearest).map(|(index, own)| (&own.judge, *index))
+            }),
             audit,
-            classified_by_people: by_people.unwrap_or(0),
-            audited_by: settled.map(|settled| (settled.judge, settled.index)),
-            split_audit,
             unknown,
         }
     }
@@ -144,98 +185,23 @@ impl<'a> Decisions<'a> {
         result
     }
 
+    /// The votes on a pair on which judges are evenly split.
+    pub(super) fn tied(&self, golden: usize, finding: usize) -> Option<&PairVotes<'a>> {
+        self.votes.get(&(golden, finding)).filter(|votes| votes.is_tied)
+    }
+
     pub(super) fn is_classified_by_people(&self, id: &FindingId) -> bool {
-        let found = |audit: &AuditDecision| audit.findings.iter().position(|found| found.finding == *id);
-        self.audit.as_deref().and_then(found).is_some_and(|place| place < self.classified_by_people)
+        self.audit.as_ref().and_then(|audit| audit.by_people.get(id)).is_some_and(|people| people.classified)
     }
 }
 
-/// Those that decide: people, where there are any, else models.
+/// Those that decide: people, where there are any, else models. They are ordered by name, so that it makes no difference in which
+/// order judgements are read.
 fn deciding<'v, 'a, T>(votes: &'v [Vote<'a, T>]) -> Vec<&'v Vote<'a, T>> {
     let any_human = votes.iter().any(|vote| vote.judge.is_human());
-    votes.iter().filter(|vote| !any_human || vote.judge.is_human()).collect()
-}
-
-/// The first audit with the majority verdict, and whether another verdict has as many votes.
-fn settle_audits<'s, 'a>(deciding: &[&'s Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
-    let votes =
-        |verdict: Option<bool>| deciding.iter().filter(|other| other.decision.said_vulnerable == verdict).count();
-    let most = deciding.iter().map(|other| votes(other.decision.said_vulnerable)).max().unwrap_or(0);
-    let first = deciding.iter().find(|other| votes(other.decision.said_vulnerable) == most).copied();
-    let split =
-        [Some(true), Some(false), None].into_iter().filter(|verdict| most > 0 && votes(*verdict) == most).count() > 1;
-    (first, split)
-}
-
-/// Completes the settled audit with what other audits add. Also returns how many of its findings people classified.
-///
-/// People may classify only some findings. A finding of the trial gets the class most people give it, or the model's where
-/// no person classified it. Claims in free text have no ids that two audits share, so nothing is added to them.
-fn merge_audits<'a>(
-    first: &Audit<'a>,
-    audits: &[Audit<'a>],
-    has: &dyn Fn(&FindingId) -> bool,
-) -> (Cow<'a, AuditDecision>, usize) {
-    if !first.judge.is_human() {
-        return (Cow::Borrowed(first.decision), 0);
-    }
-    let (people, models): (Vec<&Audit<'a>>, Vec<&Audit<'a>>) = audits.iter().partition(|audit| audit.judge.is_human());
-    let model = settle_audits(&models).0;
-    if people.len() == 1 && model.is_none() {
-        return (Cow::Borrowed(first.decision), first.decision.findings.len());
-    }
-    let mut audit = first.decision.clone();
-    for other in people.iter().flat_map(|other| &other.decision.findings).filter(|found| has(&found.finding)) {
-        if !audit.findings.iter().any(|found| found.finding == other.finding) {
-            audit.findings.push(other.clone());
-        }
-    }
-    for found in audit.findings.iter_mut().filter(|found| has(&found.finding)) {
-        *found = majority_classification(found, &people);
-    }
-    let by_people = audit.findings.len();
-    let Some(model) = model.map(|model| model.decision) else { return (Cow::Owned(audit), by_people) };
-    let unsaid = |found: &&ClassifiedFinding| {
-        has(&found.finding) && !audit.findings.iter().any(|own| own.finding == found.finding)
-    };
-    let more: Vec<ClassifiedFinding> = model.findings.iter().filter(unsaid).cloned().collect();
-    // A target found by a model stands, unless people classify that finding as something else.
-    let refuted = |target: &TargetAssessment| {
-        let named = audit.findings.iter().find(|found| Some(&found.finding) == target.finding.as_ref());
-        target.found && named.is_some_and(|found| !found.classification.is_about_target())
-    };
-    audit.target = match (audit.target.take(), model.target.as_ref()) {
-        (None, theirs) => theirs.filter(|target| !refuted(target)).cloned(),
-        // Ratings of the target belong to the finding that reports it.
-        (Some(own), Some(theirs)) if own.found && theirs.found && own.finding == theirs.finding => {
-            Some(TargetAssessment {
-                type_match: own.type_match.or(theirs.type_match),
-                rcir: own.rcir.or(theirs.rcir),
-                ava: own.ava.or(theirs.ava),
-                fsv: own.fsv.or(theirs.fsv),
-                ..own
-            })
-        }
-        (own, _) => own,
-    };
-    audit.findings.extend(more);
-    audit.said_vulnerable = audit.said_vulnerable.or(model.said_vulnerable);
-    audit.confidence_expressed = audit.confidence_expressed.or(model.confidence_expressed);
-    (Cow::Owned(audit), by_people)
-}
-
-/// The class most people give a finding; on a tie, the current one.
-fn majority_classification(found: &ClassifiedFinding, people: &[&Audit<'_>]) -> ClassifiedFinding {
-    let votes: Vec<&ClassifiedFinding> = people
-        .iter()
-        .filter_map(|one| one.decision.findings.iter().find(|label| label.finding == found.finding))
-        .collect();
-    let count = |class| votes.iter().filter(|vote| vote.classification == class).count();
-    let most = votes.iter().map(|vote| count(vote.classification)).max().unwrap_or(0);
-    if count(found.classification) == most {
-        return found.clone();
-    }
-    votes.iter().find(|vote| count(vote.classification) == most).map_or_else(|| found.clone(), |label| (*label).clone())
+    let mut deciding: Vec<_> = votes.iter().filter(|vote| !any_human || vote.judge.is_human()).collect();
+    deciding.sort_by_key(|vote| vote.judge);
+    deciding
 }
 
 struct Vote<'a, T> {
@@ -244,19 +210,34 @@ struct Vote<'a, T> {
     decision: &'a T,
 }
 
-type Audit<'a> = Vote<'a, AuditDecision>;
-
+/// One judge decides as it says; several by the rule of panels, with the share of their votes as confidence.
 fn decide<'a>(votes: &[Vote<'a, PairDecision>]) -> Option<SettledPair<'a>> {
     let deciding = deciding(votes);
-    let yes = deciding.iter().filter(|vote| vote.decision.matched).count();
-    let matched = 2 * yes > deciding.len();
-    let decider = deciding.iter().find(|vote| vote.decision.matched == matched).or(deciding.first())?;
+    let panel_votes = deciding.iter().enumerate().map(|(judge, vote)| {
+        let PairDecision { matched, confidence, .. } = *vote.decision;
+        panel::Vote { judge, matched, confidence }
+    });
+    let settled = majority(&panel_votes.collect::<Vec<_>>())?;
+    let agreeing: Vec<_> = deciding.iter().filter(|vote| vote.decision.matched == settled.matched).collect();
+    let decider = agreeing.first()?;
+    let partial = agreeing.iter().filter(|vote| vote.decision.partial == Some(true)).count();
     Some(SettledPair {
-        matched,
-        partial: decider.decision.partial == Some(true),
-        confidence: decider.decision.confidence,
+        matched: settled.matched,
+        // Evenly split: what credits the tool least.
+        partial: partial > 0 && 2 * partial >= agreeing.len(),
+        confidence: if deciding.len() > 1 { Some(settled.confidence) } else { decider.decision.confidence },
         judge: decider.judge,
         judgement: decider.index,
+    })
+}
+
+fn several<'a>(votes: &[Vote<'a, PairDecision>]) -> Option<PairVotes<'a>> {
+    let deciding = deciding(votes);
+    let yes = deciding.iter().filter(|vote| vote.decision.matched).count();
+    (deciding.len() > 1).then(|| PairVotes {
+        judges: deciding.iter().map(|vote| vote.judge).collect(),
+        judgements: deciding.iter().map(|vote| vote.index).collect(),
+        is_tied: 2 * yes == deciding.len(),
     })
 }
 

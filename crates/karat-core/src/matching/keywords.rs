@@ -37,7 +37,7 @@ impl Keywords {
         }
     }
 
-    /// The numbers of all keywords that the text, which must be lowercase, contains, in rising order.
+    /// The numbers of all keywords that the text, which must be [folded](fold), contains, in rising order.
     pub(crate) fn find(&self, text: &str, found: &mut Vec<u32>) {
         found.clear();
         match self {
@@ -58,9 +58,9 @@ pub(crate) struct KeywordIndex<'a> {
 }
 
 impl<'a> KeywordIndex<'a> {
-    /// The number of a keyword, ignoring letter case and blanks around it; a blank one has none.
+    /// The number of a keyword, ignoring letter case and white space around it; a blank one has none.
     pub(crate) fn number(&mut self, keyword: &'a str) -> Option<u32> {
-        let keyword = lowercase(keyword.trim());
+        let keyword = fold(keyword.trim());
         if keyword.is_empty() {
             return None;
         }
@@ -69,6 +69,26 @@ impl<'a> KeywordIndex<'a> {
             self.patterns.len() as u32 - 1
         }))
     }
+}
+
+/// The text as keywords are looked for in it: in lowercase, and all white space between two words one blank, as texts are wrapped
+/// anywhere. It is itself where it is so already.
+pub fn fold(text: &str) -> Cow<'_, str> {
+    let is_plain = |pair: &[u8]| pair[0] != b' ' || pair[1] != b' ';
+    let is_folded =
+        |b: u8| b.is_ascii() && !b.is_ascii_uppercase() && (b == b' ' || !b.is_ascii_whitespace() && b != 0x0b);
+    if text.bytes().all(is_folded) && text.as_bytes().windows(2).all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_whitespace() {
+            folded.extend(c.to_lowercase());
+        } else if !folded.ends_with(' ') {
+            folded.push(' ');
+        }
+    }
+    Cow::Owned(folded)
 }
 
 /// The text in lowercase, itself where it is so already.
@@ -143,7 +163,7 @@ mod tests {
         let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
         let Some(keywords) = Keywords::new(index) else { return Vec::new() };
         let mut found = Vec::new();
-        keywords.find(text, &mut found);
+        keywords.find(&fold(text), &mut found);
         assert!(found.is_sorted_by(|a, b| a < b));
         ids.into_iter().filter(|id| found.contains(id)).collect()
     }
@@ -161,6 +181,22 @@ mod tests {
         check("", "anything", &[]);
         check("end", "at the en", &[]);
         check("end", "at the end", &[0]);
+    }
+
+    #[test]
+    fn white_space_of_any_kind_is_one_blank() {
+        let spaces = [" ", "  ", "\n", "\r\n   ", "\t", "\u{b}", "\u{a0}", "\u{2003}\n"];
+        for (own, other) in spaces.iter().flat_map(|own| spaces.iter().map(move |other| (own, other))) {
+            let keyword = format!("{own}SQL{own}injection{own}");
+            let text = format!("an sql{other}Injection, perhaps");
+            assert_eq!(found(std::slice::from_ref(&keyword), &text), [0], "{keyword:?} in {text:?}");
+            assert_eq!(found(&[keyword], "an sqlinjection"), [0_u32; 0]);
+        }
+        for text in ["", "plain", "a b", " a b ", "é b", "A", "a  b", "a\tb", "a\u{b}b"] {
+            let folded = fold(text).into_owned();
+            assert_eq!(fold(&folded), folded, "{text:?}");
+            assert!(!folded.contains("  ") && folded.chars().all(|c| c == ' ' || !c.is_whitespace()), "{text:?}");
+        }
     }
 
     #[test]

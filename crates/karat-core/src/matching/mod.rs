@@ -7,7 +7,7 @@ pub mod by_identity;
 mod by_score;
 mod candidate_index;
 pub mod decisions;
-pub(crate) mod keywords;
+pub mod keywords;
 pub(crate) mod lists;
 pub mod outcome;
 pub mod pair;

@@ -1,5 +1,6 @@
 //! The outcome of each golden and finding of a trial, with its reason.
 
+use super::decisions::PairVotes;
 use crate::golden::Acceptance;
 use crate::identity::key::{MatchedVia, MissingKeyFields, RefusedKey};
 use crate::ids::JudgeName;
@@ -79,6 +80,8 @@ pub enum Flag {
     Ambiguous,
     /// No judge answered.
     Unjudged,
+    /// As many judges say that the pair matches as say no.
+    Tied,
     /// The finding lies on lines the change did not touch.
     OutsideChange,
 }
@@ -87,6 +90,7 @@ names!(Flag {
     Trap = "trap",
     Ambiguous = "ambiguous",
     Unjudged = "unjudged",
+    Tied = "tied",
     OutsideChange = "outside_change",
 });
 
@@ -100,6 +104,8 @@ pub struct Match {
     pub parts: Parts,
     pub decided_by: DecidedBy,
     pub judgement: Option<usize>,
+    /// The judgements, where several decided.
+    pub votes: Vec<usize>,
     pub flags: Vec<Flag>,
     pub runner_up: Option<Candidate>,
 }
@@ -107,7 +113,17 @@ pub struct Match {
 impl Match {
     pub(super) fn new(golden: usize, finding: usize, decided_by: DecidedBy, judgement: Option<usize>) -> Self {
         let parts = Parts::default();
-        Self { golden, finding, score: None, parts, decided_by, judgement, flags: Vec::new(), runner_up: None }
+        let (votes, flags) = (Vec::new(), Vec::new());
+        Self { golden, finding, score: None, parts, decided_by, judgement, votes, flags, runner_up: None }
+    }
+
+    /// The same, with the votes of the judges where several decided.
+    pub(super) fn with_votes(mut self, votes: Option<&PairVotes<'_>>) -> Self {
+        let Some(votes) = votes else { return self };
+        self.decided_by = DecidedBy::Judge(votes.judge());
+        self.votes.clone_from(&votes.judgements);
+        self.flags.extend(votes.is_tied.then_some(Flag::Tied));
+        self
     }
 }
 
@@ -120,12 +136,14 @@ pub struct Miss {
     /// Candidates that were refused: those that judges refused, the nearest by place first, else the best by score.
     pub refused: Vec<Candidate>,
     pub why: MissReason,
+    /// The judgements of an even split that left it open.
+    pub votes: Vec<usize>,
     pub flags: Vec<Flag>,
 }
 
 impl Miss {
     pub(crate) fn new(golden: usize, why: MissReason) -> Self {
-        Self { golden, best: None, refused: Vec::new(), why, flags: Vec::new() }
+        Self { golden, best: None, refused: Vec::new(), why, votes: Vec::new(), flags: Vec::new() }
     }
 }
 
@@ -150,7 +168,6 @@ pub enum MissReason {
     AuditedMissing,
     AuditedUnnamed,
     NotRecorded,
-    NotCompared,
 }
 
 /// A finding that matched nothing.
@@ -162,12 +179,14 @@ pub struct Extra {
     /// Goldens it was refused for: those that judges refused, the nearest by place first, else the best by score.
     pub refused: Vec<Candidate>,
     pub why: ExtraReason,
+    /// The judgements of an even split that left it open.
+    pub votes: Vec<usize>,
     pub flags: Vec<Flag>,
 }
 
 impl Extra {
     pub(super) fn new(finding: usize, why: ExtraReason) -> Self {
-        Self { finding, best: None, refused: Vec::new(), why, flags: Vec::new() }
+        Self { finding, best: None, refused: Vec::new(), why, votes: Vec::new(), flags: Vec::new() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Scores a golden against a finding.
 
 use super::assign::quantum;
-use super::keywords::{KeywordIndex, Keywords};
+use super::keywords::{KeywordIndex, Keywords, fold};
 use super::lists::{Lists, Sets};
 use super::outcome::Parts;
 use super::place::{FindingPath, Places};
@@ -109,7 +109,7 @@ impl<'a> PreparedCase<'a> {
                     paths.len() as u32 - 1
                 })
             });
-            let text = if reads_text { lowercase_text(finding) } else { String::new() };
+            let text = if reads_text { folded_text(finding) } else { String::new() };
             if let Some(known) = &self.keywords {
                 known.find(&text, &mut found);
             }
@@ -236,9 +236,10 @@ pub(crate) fn compares_prose_of(golden: &Golden, profile: &Profile) -> bool {
     profile.text_instead_of_keywords && golden.keywords.iter().all(|keyword| keyword.trim().is_empty())
 }
 
-fn lowercase_text(finding: &Finding) -> String {
+/// What a finding says, folded part by part: no keyword spans two of them.
+fn folded_text(finding: &Finding) -> String {
     let parts = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
-    parts.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase()
+    parts.into_iter().filter_map(|part| part.as_deref().map(fold)).collect::<Vec<_>>().join("\n")
 }
 
 /// The score that parts add up to, without the judge's.

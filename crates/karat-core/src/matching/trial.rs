@@ -2,39 +2,38 @@
 
 use super::by_identity::by_identity;
 use super::by_score::by_score;
-use super::decisions::Decisions;
+use super::decisions::{Decisions, PairVotes};
 use super::outcome::{
     Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, Parts, TrialResult, place_match,
 };
 use super::pair::PreparedCase;
 use super::search::Search;
 use crate::finding::Finding;
-use crate::golden::{Acceptance, Golden};
+use crate::golden::Acceptance;
 use crate::judgement::Classification;
 use crate::profile::Method;
+use crate::suite::Case;
 use crate::trial::{Outcome, Trial};
 use std::collections::HashMap;
 
 /// Matches one trial by the profile's method. Conservation is asserted, `recorded` excepted.
 pub(crate) fn match_trial(case: &PreparedCase<'_>, trial: &Trial, decisions: &Decisions<'_>) -> TrialResult {
-    let goldens = &case.case.goldens;
     let findings = &trial.findings;
     if trial.outcome != Outcome::Reported {
-        let mut result = without_comparison(case, &[]);
-        result.misses.iter_mut().for_each(|miss| miss.why = MissReason::TrialFailed(trial.outcome));
-        return result;
+        let why = MissReason::TrialFailed(trial.outcome);
+        return TrialResult { misses: all_missed(case.case, case.profile.method, why), ..TrialResult::default() };
     }
     let mut result = match case.profile.method {
         Method::Score => by_score(case, findings, decisions),
         Method::Identity => by_identity(case, findings),
         Method::Recorded => by_recorded_judgements(case, findings, decisions),
         Method::Audit => by_audit(case, findings, decisions),
-        Method::Verdict => without_comparison(case, findings),
+        Method::Verdict => without_comparison(findings),
     };
     apply_extra_decisions(&mut result, findings, decisions);
     flag_outside_change(&mut result, case, findings);
     if case.profile.method != Method::Recorded {
-        result.assert_conserved(findings.len(), goldens.iter().filter(|g| g.is_required()).count());
+        result.assert_conserved(findings.len(), case.case.compared_goldens(case.profile.method).len());
     }
     result
 }
@@ -82,17 +81,26 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
             parts: Parts { judge: Some(decided.confidence.unwrap_or(1.0)), ..Parts::default() },
             ..Match::new(golden, finding, decided_by, Some(decided.judgement))
         };
+        let found = found.with_votes(decisions.votes.get(&(golden, finding)));
         place_match(&mut result, found, goldens[golden].acceptance);
     }
+    // What most of several judges did not decide is open, and flagged as such.
+    let open_ties: Vec<_> =
+        decisions.votes.iter().filter(|(place, votes)| votes.is_tied && decisions.unjudged.contains(place)).collect();
+    let tied = |votes: &PairVotes<'_>| (votes.judgements.clone(), vec![Flag::Unjudged, Flag::Tied]);
     for (golden, _) in goldens.iter().enumerate().filter(|(i, g)| g.is_required() && !golden_found[*i]) {
         let why = if findings.is_empty() { MissReason::NothingReported } else { MissReason::NotRecorded };
-        result.misses.push(Miss::new(golden, why));
+        let of_golden = open_ties.iter().find(|((g, _), _)| *g == golden);
+        let (votes, flags) = of_golden.map(|(_, votes)| tied(votes)).unwrap_or_default();
+        result.misses.push(Miss { votes, flags, ..Miss::new(golden, why) });
     }
     for finding in (0..findings.len()).filter(|f| !finding_used[*f]) {
         if decisions.unnamed.get(&finding).is_some_and(|decided| decided.matched) {
             result.duplicates.push(Duplicate { finding, golden: None, score: None, flags: Vec::new() });
         } else {
-            result.extras.push(Extra::new(finding, ExtraReason::NotRecorded));
+            let of_finding = open_ties.iter().find(|((_, f), _)| *f == finding);
+            let (votes, flags) = of_finding.map(|(_, votes)| tied(votes)).unwrap_or_default();
+            result.extras.push(Extra { votes, flags, ..Extra::new(finding, ExtraReason::NotRecorded) });
         }
     }
     result.extras.sort_by_key(|extra| extra.finding);
@@ -101,51 +109,62 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
 
 /// The target is matched by the finding that the audit names, every other finding gets the audit's class.
 fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
-    let goldens = &case.case.goldens;
-    let (Some(audit), Some((judge, judgement))) = (decisions.audit.as_deref(), decisions.audited_by) else {
-        let mut result = without_comparison(case, findings);
-        let unjudged = MissReason::Unjudged { finding: None };
-        result.misses.iter_mut().for_each(|miss| (miss.why, miss.flags) = (unjudged, vec![Flag::Unjudged]));
+    let (Some(merged), Some((judge, judgement))) = (&decisions.audit, decisions.audited_by) else {
+        let mut result = without_comparison(findings);
+        result.misses.extend(case.case.audited_target().map(unjudged_miss));
         let unjudged = ExtraReason::Unjudged { golden: None };
         result.extras.iter_mut().for_each(|extra| (extra.why, extra.flags) = (unjudged, vec![Flag::Unjudged]));
         return result;
     };
-    let marked = goldens.iter().position(|golden| golden.target && golden.is_required());
-    let target = marked.or_else(|| goldens.iter().position(Golden::is_required));
-    let named = audit.target.as_ref().filter(|target| target.found).and_then(|target| target.finding.as_ref());
+    let audit = &merged.decision;
+    let target = case.case.audited_target();
+    let found = audit.target.as_ref().and_then(|target| target.found);
+    let is_found = found == Some(true);
+    let named = audit.target.as_ref().filter(|_| is_found).and_then(|target| target.finding.as_ref());
     // Without a golden to match, the finding that the audit names is an extra like the others.
     let by = target.and(named).and_then(|id| findings.iter().position(|finding| finding.id == *id));
     let mut result = TrialResult::default();
     if let (Some(golden), Some(finding)) = (target, by) {
         result.matches.push(Match::new(golden, finding, DecidedBy::Judge(judge.clone()), Some(judgement)));
     }
-    let missed = |golden: &usize| !result.matches.iter().any(|found| found.golden == *golden);
-    let required = (0..goldens.len()).filter(|golden| goldens[*golden].is_required()).filter(missed);
-    let is_found = audit.target.as_ref().is_some_and(|target| target.found);
-    let why = |golden| match Some(golden) == target {
-        true if is_found => MissReason::AuditedUnnamed,
-        true => MissReason::AuditedMissing,
-        false => MissReason::NotCompared,
-    };
-    result.misses = required.map(|golden| Miss::new(golden, why(golden))).collect();
-    // Of several classes of one finding the first stands.
+    let is_asked = found.is_some() || merged.is_complete;
+    // Other goldens are not looked for, so they cannot be missed.
+    result.misses.extend(target.filter(|_| result.matches.is_empty()).map(|golden| match (is_found, is_asked) {
+        (true, _) => Miss::new(golden, MissReason::AuditedUnnamed),
+        (false, true) => Miss::new(golden, MissReason::AuditedMissing),
+        (false, false) => unjudged_miss(golden),
+    }));
     let classes: HashMap<&str, Classification> =
-        audit.findings.iter().rev().map(|found| (found.finding.as_str(), found.classification)).collect();
+        audit.findings.iter().filter_map(|found| Some((found.finding.as_str(), found.classification?))).collect();
     for (index, finding) in findings.iter().enumerate().filter(|(index, _)| Some(*index) != by) {
         let class = classes.get(finding.id.as_str()).copied();
         if class.is_some_and(Classification::is_about_target) && !result.matches.is_empty() {
             result.duplicates.push(Duplicate { finding: index, golden: target, score: None, flags: Vec::new() });
             continue;
         }
-        result.extras.push(Extra::new(index, class.map_or(ExtraReason::NotCompared, ExtraReason::Audited)));
+        let people = merged.by_people.get(&finding.id).filter(|people| !people.classified);
+        let why = match (people.and_then(|people| people.is_valid), class) {
+            (Some(true), _) => ExtraReason::Confirmed,
+            (Some(false), _) => ExtraReason::Refuted,
+            (None, Some(class)) => ExtraReason::Audited(class),
+            (None, None) => ExtraReason::NotCompared,
+        };
+        result.extras.push(Extra::new(index, why));
     }
     result
 }
 
-fn without_comparison(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
-    let required = case.case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
+fn unjudged_miss(golden: usize) -> Miss {
+    Miss { flags: vec![Flag::Unjudged], ..Miss::new(golden, MissReason::Unjudged { finding: None }) }
+}
+
+/// A miss of every golden that is compared.
+pub(crate) fn all_missed(case: &Case, method: Method, why: MissReason) -> Vec<Miss> {
+    case.compared_goldens(method).into_iter().map(|golden| Miss::new(golden, why)).collect()
+}
+
+fn without_comparison(findings: &[Finding]) -> TrialResult {
     TrialResult {
-        misses: required.map(|(golden, _)| Miss::new(golden, MissReason::NotCompared)).collect(),
         extras: (0..findings.len()).map(|finding| Extra::new(finding, ExtraReason::NotCompared)).collect(),
         ..TrialResult::default()
     }
@@ -154,6 +173,10 @@ fn without_comparison(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialRes
 /// Traps stay, and so do audit classes, unless a model gave the class and a person decided otherwise.
 fn apply_extra_decisions(result: &mut TrialResult, findings: &[Finding], decisions: &Decisions<'_>) {
     for extra in &mut result.extras {
+        if let Some(votes) = decisions.tied_extras.get(&extra.finding) {
+            extra.votes.extend(votes);
+            extra.flags.push(Flag::Tied);
+        }
         let Some(decided) = decisions.extras.get(&extra.finding) else { continue };
         let stands = match extra.why {
             ExtraReason::Trap { .. } => true,

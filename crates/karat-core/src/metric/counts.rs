@@ -101,7 +101,7 @@ impl Confusion {
     }
 
     pub fn f_beta(self, beta: f64) -> Value {
-        f_score(self.tp, self.fp, self.fn_, beta, "no vulnerable case, and nothing was called vulnerable")
+        f_score(self.tp, self.fp, self.fn_, beta, "no vulnerable case with a verdict, and no alarm")
     }
 }
 

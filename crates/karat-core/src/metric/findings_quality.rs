@@ -2,7 +2,10 @@
 
 use super::{Value, ratio};
 use crate::judgement::Classification;
+use crate::panel::PeopleOnFinding;
 use crate::profile::HarmWeights;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// How many findings are of each class.
@@ -11,15 +14,48 @@ pub struct Classes {
     pub(super) counts: [f64; Classification::ALL.len()],
     /// Findings called another true problem by a model, which no person confirmed.
     pub(crate) unconfirmed_bonus: f64,
+    /// Findings that people call valid or not, and of which no class is known that agrees with it.
+    pub(super) unclassified: [f64; 2],
+}
+
+/// How many findings of a tool audits judged, and as what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AuditedFindingsV1")]
+pub struct AuditedFindings {
+    /// All of them, over all trials.
+    pub total: usize,
+    /// TARGET_MATCH, PARTIAL_MATCH or BONUS_VALID, or valid by the word of people.
+    pub valid: usize,
+    /// The others.
+    pub invalid: usize,
+    /// HALLUCINATED ones.
+    pub hallucinated: usize,
+}
+
+/// What is known of one finding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AuditedFinding {
+    pub(crate) class: Option<Classification>,
+    pub(crate) people: PeopleOnFinding,
+    pub(crate) is_valid: Option<bool>,
 }
 
 const NONE: &str = "no audited finding";
 
 impl Classes {
-    /// Counts one finding; `confirmed` where a person says so.
-    pub(crate) fn add(&mut self, class: Classification, confirmed: bool) {
-        self.counts[class as usize] += 1.0;
-        self.unconfirmed_bonus += f64::from(u8::from(class == Classification::BonusValid && !confirmed));
+    /// Counts one finding, by its class. A class that a model gave does not count where people say that it cannot be.
+    pub(crate) fn add(&mut self, finding: AuditedFinding) {
+        let AuditedFinding { class, people, is_valid } = finding;
+        let by_people = people.is_valid.filter(|_| !people.classified);
+        match (class.filter(|class| by_people.is_none_or(|valid| valid == class.is_valid())), by_people.or(is_valid)) {
+            (Some(class), _) => {
+                self.counts[class as usize] += 1.0;
+                let confirmed = people.classified || by_people == Some(true);
+                self.unconfirmed_bonus += f64::from(u8::from(class == Classification::BonusValid && !confirmed));
+            }
+            (None, Some(valid)) => self.unclassified[usize::from(valid)] += 1.0,
+            (None, None) => {}
+        }
     }
 
     pub fn count(&self, class: Classification) -> f64 {
@@ -27,11 +63,18 @@ impl Classes {
     }
 
     pub(crate) fn total(&self) -> f64 {
-        self.counts.iter().sum()
+        self.counts.iter().chain(&self.unclassified).sum()
     }
 
     pub(crate) fn valid(&self) -> f64 {
-        Classification::ALL.into_iter().filter(|class| class.is_valid()).map(|class| self.count(class)).sum()
+        let valid = Classification::ALL.into_iter().filter(|class| class.is_valid());
+        valid.map(|class| self.count(class)).sum::<f64>() + self.unclassified[1]
+    }
+
+    pub(crate) fn audited(&self) -> AuditedFindings {
+        // Each finding counts 1.
+        let [total, valid, invalid] = [self.total(), self.valid(), self.invalid()].map(|count| count as usize);
+        AuditedFindings { total, valid, invalid, hallucinated: self.count(Classification::Hallucinated) as usize }
     }
 
     pub(crate) fn invalid(&self) -> f64 {
@@ -48,7 +91,12 @@ impl Classes {
     }
 
     pub(crate) fn harm_rate(&self, weights: &HarmWeights) -> Value {
-        self.share(Classification::ALL.into_iter().map(|class| weights.weight(class) * self.count(class)).sum())
+        let classified: f64 =
+            Classification::ALL.into_iter().map(|class| weights.weight(class) * self.count(class)).sum();
+        // Of what is invalid in an unknown way, no more harm is assumed than of any class.
+        let invalid = Classification::ALL.into_iter().filter(|class| !class.is_valid());
+        let least = invalid.map(|class| weights.weight(class)).fold(f64::INFINITY, f64::min);
+        self.share(classified + least * self.unclassified[0])
     }
 
     pub(super) fn share(&self, part: f64) -> Value {
@@ -62,6 +110,9 @@ impl AddAssign for Classes {
             *own += more;
         }
         self.unconfirmed_bonus += other.unconfirmed_bonus;
+        for (own, more) in self.unclassified.iter_mut().zip(other.unclassified) {
+            *own += more;
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::composite::SuiParts;
 use super::table::{Metric, Source};
-use crate::profile::{HarmWeights, Method, Profile, SeverityWeights};
+use crate::profile::{CompositeMean, HarmWeights, Method, PrecisionPart, Profile, SeverityWeights};
 
 /// The formula of a metric under a profile. Where two profiles compute it differently, it differs, or a metric it names does.
 pub fn applied_formula(metric: &Metric, profile: &Profile) -> String {
@@ -17,6 +17,8 @@ fn base(metric: &Metric, profile: &Profile) -> String {
             "audited cases with more valid findings than the target accounts for / audited cases".to_owned()
         }
         "sui" => sui(profile),
+        "true_understanding_score" => understanding(profile, profile.composites.mean),
+        "true_understanding_geometric" => understanding(profile, CompositeMean::Geometric),
         "overconfidence_rate" => {
             format!("wrong verdicts / verdicts more confident than {}", profile.calibration.overconfident_above)
         }
@@ -30,9 +32,29 @@ fn base(metric: &Metric, profile: &Profile) -> String {
 /// The weights scaled to a sum of 1, as they are applied.
 fn sui(profile: &Profile) -> String {
     let sum: f64 = profile.sui.list().iter().sum();
-    let parts = SuiParts::IDS.map(|id| if id == "ece" { "(1 − ece)" } else { id });
+    let parts = SuiParts::ids(profile).map(|id| if id == "ece" { "(1 − ece)" } else { id });
     let terms = profile.sui.list().into_iter().zip(parts).filter(|(weight, _)| *weight > 0.0);
-    terms.map(|(weight, part)| format!("{} {part}", number(weight / sum))).collect::<Vec<_>>().join(" + ")
+    let terms = terms.map(|(weight, part)| (number(weight / sum), part));
+    match profile.composites.mean {
+        CompositeMean::AsPublished => {
+            terms.map(|(weight, part)| format!("{weight} {part}")).collect::<Vec<_>>().join(" + ")
+        }
+        CompositeMean::Geometric => {
+            terms.map(|(weight, part)| format!("{part}^{weight}")).collect::<Vec<_>>().join(" · ")
+        }
+    }
+}
+
+fn understanding(profile: &Profile, mean: CompositeMean) -> String {
+    let precision = match profile.composites.precision {
+        PrecisionPart::FindingPrecision => "(1 − invalid_rate)",
+        confirmed @ PrecisionPart::FindingPrecisionConfirmed => confirmed.id(),
+    };
+    let product = format!("{} · reasoning · {precision}", profile.composites.detection.id());
+    match mean {
+        CompositeMean::AsPublished => product,
+        CompositeMean::Geometric => format!("({product})^⅓"),
+    }
 }
 
 fn conditions(metric: &Metric, profile: &Profile) -> Vec<String> {

@@ -17,7 +17,7 @@ pub mod calibration;
 pub mod composite;
 pub mod counts;
 pub mod estimate;
-pub(crate) mod findings_quality;
+pub mod findings_quality;
 pub mod fix_through;
 pub mod formula_text;
 pub mod levels;

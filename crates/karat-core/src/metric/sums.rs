@@ -7,7 +7,7 @@ use super::findings_quality::Classes;
 use super::targets::reasoning;
 use super::{Part, Undefined, Value};
 use crate::judgement::Classification;
-use crate::profile::Profile;
+use crate::profile::{CompositeMean, DetectionPart, PrecisionPart, Profile};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sums {
@@ -17,6 +17,8 @@ pub struct Sums {
     pub(crate) counts: [f64; 3],
     pub(crate) places: LocationSums,
     pub(crate) targets: Part,
+    /// The same with partial credit; its whole is that of `targets`.
+    pub(crate) target_credit: f64,
     /// The same, each case weighing as its target is severe.
     pub(crate) severe: Part,
     /// Verdicts without their target, of right verdicts on vulnerable cases.
@@ -29,9 +31,9 @@ pub struct Sums {
     pub(crate) finding_confidence: ConfidenceSums,
 }
 
-const NO_VERDICTS: &str = "no verdicts";
-const NO_VULNERABLE: &str = "no vulnerable case";
-const NO_SAFE: &str = "no safe case";
+const NO_VERDICTS: &str = "no verdict was given, and `verdict_from` derives none";
+const NO_VULNERABLE: &str = "no vulnerable case with a verdict";
+const NO_SAFE: &str = "no safe case with a verdict";
 const NO_PLACES: &str = "no match has lines on both sides";
 const NO_AUDIT: Undefined = Undefined("no audit");
 const NO_TARGET: &str = "no vulnerable case has a target";
@@ -75,6 +77,8 @@ const FN: &str = "verdict.fn";
 const PLACES: &[&str] = &["places.count"];
 const TARGETS: &[&str] = &["target.found", "target.cases"];
 const AUDITED: &[&str] = &["audits", "class."];
+/// What a profile may put into a composite in the place of a plain rate.
+const STRICTER: &[&str] = &["target.credit", "class.unconfirmed_bonus"];
 const RATED: &[&str] = &["rcir.sum", "rcir.cases", "ava.sum", "ava.cases", "fsv.sum", "fsv.cases"];
 const SURE: &[&str] = &["verdict_confidence.total"];
 const BINS: &[&str] = &["verdict_confidence.bin"];
@@ -120,7 +124,7 @@ static FORMULAS: &[Formula] = &[
     share("lucky_guess_rate", &[&["lucky.guesses", "lucky.called"]], |sums| sums.lucky, NONE_CALLED),
     of_findings("finding_precision", |classes| classes.valid(), 1.0),
     other("finding_precision_confirmed", &[AUDITED, &["class.unconfirmed_bonus"]], |sums, profile| {
-        sums.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus))
+        sums.confirmed_precision(profile)
     }),
     of_findings("invalid_rate", |classes| classes.invalid(), 0.0),
     of_findings("hallucination_rate", |classes| classes.count(Classification::Hallucinated), 0.0),
@@ -144,11 +148,17 @@ static FORMULAS: &[Formula] = &[
     other("finding_brier", &[FINDINGS_SURE, &["finding_confidence.loss"]], |sums, _| {
         sums.finding_confidence.brier(NO_FINDING_CONFIDENCE)
     }),
-    other("sui", &[&[TP, FP, FN], TARGETS, RATED, AUDITED, SURE, BINS], |sums, profile| {
-        sums.sui_parts(profile).and_then(|parts| parts.sui(&profile.sui, profile.audit_conventions.sui_fills_missing))
+    other("sui", &[&[TP, FP, FN], TARGETS, RATED, AUDITED, STRICTER, SURE, BINS], |sums, profile| {
+        sums.sui_parts(profile).and_then(|parts| parts.sui(profile))
     }),
-    other("true_understanding_score", &[TARGETS, RATED, AUDITED], |sums, profile| sums.understanding(profile)),
-    other("true_understanding_geometric", &[TARGETS, RATED, AUDITED], |sums, profile| {
+    other("true_understanding_score", &[TARGETS, RATED, AUDITED, STRICTER], |sums, profile| {
+        let product = sums.understanding(profile);
+        match profile.composites.mean {
+            CompositeMean::AsPublished => product,
+            CompositeMean::Geometric => product.map(libm::cbrt),
+        }
+    }),
+    other("true_understanding_geometric", &[TARGETS, RATED, AUDITED, STRICTER], |sums, profile| {
         sums.understanding(profile).map(libm::cbrt)
     }),
     other("lucky_guess_indicator", &[&[TP, FP, TN, FN], TARGETS], |sums, _| {
@@ -214,8 +224,11 @@ impl Sums {
         }
         Ok(SuiParts([
             self.verdicts.f_beta(2.0),
-            self.targets.share("one of its parts is undefined"),
-            self.of_findings(profile, 1.0, |classes| classes.precision()),
+            self.detection(profile, "one of its parts is undefined"),
+            match profile.composites.precision {
+                PrecisionPart::FindingPrecision => self.of_findings(profile, 1.0, |classes| classes.precision()),
+                PrecisionPart::FindingPrecisionConfirmed => self.confirmed_precision(profile),
+            },
             self.reasoning(),
             self.verdict_confidence.ece(NO_CONFIDENCE),
         ]))
@@ -225,10 +238,27 @@ impl Sums {
         reasoning(self.rated.map(|rated| rated.share(NOT_RATED)))
     }
 
-    /// Target detection · reasoning · (1 − invalid rate). Its cube root, the geometric mean, falls less with one low factor.
+    /// How many targets were found, as the profile's composites count it.
+    fn detection(&self, profile: &Profile, reason: &'static str) -> Value {
+        match profile.composites.detection {
+            DetectionPart::TargetDetectionRate => self.targets.share(reason),
+            DetectionPart::PartialCreditDetection => Part { part: self.target_credit, ..self.targets }.share(reason),
+        }
+    }
+
+    fn confirmed_precision(&self, profile: &Profile) -> Value {
+        self.of_findings(profile, 1.0, |classes| classes.precision_confirmed(profile.credit.unconfirmed_bonus))
+    }
+
+    /// Detection · reasoning · precision. Its cube root, the geometric mean, falls less with one low factor.
     fn understanding(&self, profile: &Profile) -> Value {
-        let invalid = self.of_findings(profile, 0.0, |classes| classes.share(classes.invalid()));
-        Ok(self.targets.share(NO_TARGET)? * self.reasoning()? * (1.0 - invalid?))
+        let precision = match profile.composites.precision {
+            PrecisionPart::FindingPrecision => {
+                self.of_findings(profile, 0.0, |classes| classes.share(classes.invalid())).map(|invalid| 1.0 - invalid)
+            }
+            PrecisionPart::FindingPrecisionConfirmed => self.confirmed_precision(profile),
+        };
+        Ok(self.detection(profile, NO_TARGET)? * self.reasoning()? * precision?)
     }
 
     /// A rate of findings; where there are none and the profile follows the framework, what that counts as.
@@ -249,6 +279,7 @@ impl Sums {
     pub fn names(bins: usize) -> Vec<String> {
         let mut names: Vec<String> = FIXED.split_whitespace().map(str::to_owned).collect();
         names.extend(Classification::ALL.iter().map(|class| format!("class.{}", class.as_str())));
+        names.extend(["class.invalid", "class.valid"].map(str::to_owned));
         for of in ["verdict", "finding"] {
             let own = ["total", "loss", "confident_wrong", "confident", "doubtful_right", "doubtful"];
             names.extend(own.iter().map(|name| format!("{of}_confidence.{name}")));
@@ -267,8 +298,9 @@ impl Sums {
         all.extend([&mut places.count, &mut places.iou, &mut places.exact, &mut places.near]);
         let parts = [&mut self.targets, &mut self.severe, &mut self.lucky].into_iter().chain(&mut self.rated);
         all.extend(parts.flat_map(|part| [&mut part.part, &mut part.whole]));
-        all.extend([&mut self.audits, &mut self.classes.unconfirmed_bonus]);
+        all.extend([&mut self.audits, &mut self.classes.unconfirmed_bonus, &mut self.target_credit]);
         all.extend(&mut self.classes.counts);
+        all.extend(&mut self.classes.unclassified);
         for sure in [&mut self.verdict_confidence, &mut self.finding_confidence] {
             all.extend([&mut sure.total, &mut sure.loss]);
             all.extend([&mut sure.confident.part, &mut sure.confident.whole]);
@@ -336,12 +368,14 @@ impl CaseSums {
 
 const FIXED: &str = "verdict.tp verdict.fp verdict.tn verdict.fn tp fp fn places.count places.iou places.exact places.near \
                      target.found target.cases severe.found severe.weight lucky.guesses lucky.called \
-                     rcir.sum rcir.cases ava.sum ava.cases fsv.sum fsv.cases audits class.unconfirmed_bonus";
+                     rcir.sum rcir.cases ava.sum ava.cases fsv.sum fsv.cases audits class.unconfirmed_bonus \
+                     target.credit";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metric::table;
+    use crate::profile::CompositeRules;
 
     #[test]
     fn every_number_of_a_row_has_a_name_and_comes_back() {
@@ -377,6 +411,22 @@ mod tests {
         sums.verdicts = Confusion { tp: 6.0, fp: 2.0, tn: 8.0, fn_: 4.0 };
         close(&sums, "lucky_guess_indicator", 0.7 - 0.9);
         close(&sums, "youden", 0.4);
+        // A third of the detection came in part, and the only valid finding is a bonus that nobody confirmed.
+        sums.target_credit = 0.6;
+        sums.classes.counts = Classes::default().counts;
+        sums.classes.counts[Classification::BonusValid as usize] = 1.0;
+        sums.classes.unconfirmed_bonus = 1.0;
+        let strict = CompositeRules {
+            detection: DetectionPart::PartialCreditDetection,
+            precision: PrecisionPart::FindingPrecisionConfirmed,
+            mean: CompositeMean::Geometric,
+        };
+        let mut rules = Profile { composites: strict, ..profile.clone() };
+        rules.credit.unconfirmed_bonus = 0.5;
+        for id in ["true_understanding_score", "true_understanding_geometric"] {
+            let found = sums.value(id, &rules).unwrap().unwrap();
+            assert!((found - (0.6_f64 * 0.9 * 0.5).cbrt()).abs() < 1e-12, "{id}: {found}");
+        }
         sums.rated = [Part::default(); 3];
         assert_eq!(undefined(&sums, "true_understanding_geometric"), NOT_RATED);
     }

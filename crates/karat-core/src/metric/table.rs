@@ -155,7 +155,7 @@ pub static METRICS: &[Metric] = {
             f2 "F2" Up "share" = "5·TP / (5·TP + 4·FN + FP)";
             f_beta "Fβ" Up "share" = "(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)";
         [Findings 0 MeanOfCases Both Counts] / "clean cases" unless "no clean case":
-            clean_pass "clean" Up "share" = "clean cases without extras / clean cases";
+            clean_pass "clean" Up "share" = "clean cases without extras that are not allowed / clean cases";
         [Findings 0 MeanOfCases Both Trials] / "required goldens" unless "no required golden":
             found_any "found any" Up "share" = "goldens found in some trial / required goldens";
             found_all "found all" Up "share" = "goldens found in every trial / required goldens";
@@ -187,24 +187,24 @@ pub static METRICS: &[Metric] = {
           / "goldens and findings" unless "no required golden, or no finding states a severity":
             severity_best_f1 "best F1 by severity" Up "share" = "the highest F1 over thresholds on severity";
 
-        [Findings 1 OverVerdicts Both Sums] / "cases" unless "no verdicts":
+        [Findings 1 OverVerdicts Both Sums] / "cases" unless "no verdict was given":
             accuracy "accuracy" Up "share" = "(TP + TN) / cases";
         [Findings 1 OverVerdicts Both Sums] / "cases called vulnerable" unless "nothing was called vulnerable":
             verdict_precision "verdict precision" Up "share" = "TP / (TP + FP)";
-        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case":
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case with a verdict":
             verdict_recall "verdict recall" Up "share" = "TP / (TP + FN)";
-        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases and alarms" unless "no vulnerable case and no alarm":
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases and alarms" unless "no vulnerable case with a verdict, and no alarm":
             verdict_f1 "verdict F1" Up "share" = "2·TP / (2·TP + FP + FN)";
             verdict_f2 "verdict F2" Up "share" = "5·TP / (5·TP + 4·FN + FP)";
-        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case":
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case with a verdict":
             tpr "TPR" Up "share" = "TP / (TP + FN)";
-        [Findings 1 OverVerdicts Both Sums] / "safe cases" unless "no safe case":
+        [Findings 1 OverVerdicts Both Sums] / "safe cases" unless "no safe case with a verdict":
             fpr "FPR" Down "share" = "FP / (FP + TN)";
-        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case":
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case with a verdict":
             fnr "FNR" Down "share" = "FN / (FN + TP)";
-        [Findings 1 OverVerdicts Both Sums] / "safe cases" unless "no safe case":
+        [Findings 1 OverVerdicts Both Sums] / "safe cases" unless "no safe case with a verdict":
             specificity "specificity" Up "share" = "TN / (TN + FP)";
-        [Findings 1 OverVerdicts Both Sums] / "vulnerable and safe cases" unless "no vulnerable or no safe case":
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable and safe cases" unless "no vulnerable or no safe case with a verdict":
             youden "Youden J" Up "difference" = "TPR − FPR";
 
         [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a target":
@@ -225,7 +225,10 @@ pub static METRICS: &[Metric] = {
                 = "audited cases with a BONUS_VALID finding / audited cases";
         [Findings 2 MeanOfCases Both Twins]
           / "vulnerable cases with a safe twin" unless "no vulnerable case has a safe twin":
-            twin_recall "twin recall" Up "share" = "pairs that fire on the bug and are silent on its fix / pairs";
+            twin_recall "twin recall" Up "share"
+                = "pairs with the target found on the bug and not reported on its fix / pairs";
+            twin_recall_silent "twin recall, silent" Up "share"
+                = "pairs with the target found on the bug and nothing reported on its fix / pairs";
         [Findings 2 Pooled Both Fixes] / "goldens whose proof holds" unless "no fixer was run":
             fix_through "fix-through" Up "share"
                 = "goldens whose proof passes after a fixer that saw only the finding / goldens whose proof holds";
@@ -303,7 +306,7 @@ pub static METRICS: &[Metric] = {
                 = "target_detection_rate · reasoning · (1 − invalid_rate)";
             true_understanding_geometric "true understanding, geometric" Up "score"
                 = "(target_detection_rate · reasoning · (1 − invalid_rate))^⅓";
-        [Findings 7 Composite Both Sums] / "none" unless "no verdicts, or no vulnerable case has a target":
+        [Findings 7 Composite Both Sums] / "none" unless "no verdict was given, or no vulnerable case has a target":
             lucky_guess_indicator "lucky guess indicator" Down "difference" = "accuracy − target_detection_rate";
         [Findings 7 Composite Judge Whole] / "perturbed weightings" unless "fewer than two tools have an SUI":
             sui_rank_stability "SUI rank stability" Up "share"

@@ -1,24 +1,27 @@
 //! How targets were found (tier 2) and understood (tier 4).
 
 use super::{Undefined, Value, ratio};
-use crate::golden::{Golden, Severity};
-use crate::profile::SeverityWeights;
+use crate::golden::Severity;
+use crate::profile::{Method, SeverityWeights};
 use crate::stats::summary::{mean, sample_std, squares_about_mean};
 use crate::suite::Case;
 
 /// How bad the target is: the marked golden, or, where none is marked, the worst of the required ones.
 pub(crate) fn target_severity(case: &Case) -> Option<Severity> {
-    let marked = case.goldens.iter().any(|golden| golden.target);
-    let target = |golden: &&Golden| if marked { golden.target } else { golden.is_required() };
     // Severities stand in order from worst to mildest.
-    case.goldens.iter().filter(target).filter_map(|golden| golden.severity).min()
+    case.goldens.iter().filter(|golden| case.is_target(golden)).filter_map(|golden| golden.severity).min()
 }
 
 /// Σ weight of the goldens found / Σ weight of the required ones that state a severity.
-pub(crate) fn weighted_recall(case: &Case, found: impl Fn(usize) -> bool, weights: &SeverityWeights) -> Value {
+pub(crate) fn weighted_recall(
+    case: &Case,
+    method: Method,
+    found: impl Fn(usize) -> bool,
+    weights: &SeverityWeights,
+) -> Value {
     let (mut part, mut whole) = (0.0, 0.0);
-    for (index, golden) in case.goldens.iter().enumerate().filter(|(_, golden)| golden.is_required()) {
-        let Some(weight) = golden.severity.map(|severity| weights.weight(severity)) else { continue };
+    for index in case.compared_goldens(method) {
+        let Some(weight) = case.goldens[index].severity.map(|severity| weights.weight(severity)) else { continue };
         part += weight * f64::from(u8::from(found(index)));
         whole += weight;
     }
@@ -54,6 +57,7 @@ pub(crate) fn spread(values: &[f64], population: bool) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::golden::Golden;
 
     const WEIGHTS: SeverityWeights = SeverityWeights { critical: 3.0, high: 2.0, medium: 1.0, low: 0.5, info: 0.25 };
 
@@ -65,13 +69,13 @@ mod tests {
     #[test]
     fn a_critical_miss_costs_more_than_a_low_one() {
         let case = case(&[Some(Severity::Critical), Some(Severity::Low), None]);
-        assert_eq!(weighted_recall(&case, |g| g == 0, &WEIGHTS), Ok(3.0 / 3.5));
-        assert_eq!(weighted_recall(&case, |g| g == 1, &WEIGHTS), Ok(0.5 / 3.5));
+        assert_eq!(weighted_recall(&case, Method::Score, |g| g == 0, &WEIGHTS), Ok(3.0 / 3.5));
+        assert_eq!(weighted_recall(&case, Method::Score, |g| g == 1, &WEIGHTS), Ok(0.5 / 3.5));
         // A golden without a severity weighs nothing.
-        assert_eq!(weighted_recall(&case, |g| g == 2, &WEIGHTS), Ok(0.0));
+        assert_eq!(weighted_recall(&case, Method::Score, |g| g == 2, &WEIGHTS), Ok(0.0));
         let silent = self::case(&[None]);
         assert_eq!(
-            weighted_recall(&silent, |_| true, &WEIGHTS),
+            weighted_recall(&silent, Method::Score, |_| true, &WEIGHTS),
             Err(Undefined("no required golden states a severity"))
         );
     }

@@ -3,9 +3,11 @@
 //! Results do not depend on the order of the judges, and unanimous decisions stay as they are. A tie is left
 //! open or settled by a documented rule, and is reported either way.
 
+mod agreement;
 mod audits;
 
-pub use audits::{AuditConsensus, settle_audits};
+pub use agreement::{AuditAnswer, AuditField, AuditRatings, FieldAgreement};
+pub use audits::{AuditTie, AuditVote, AuditVotes, MergedAudit, PeopleOnFinding, merge_audits};
 
 use crate::stats::agreement::{Rating, Ratings};
 use crate::stats::dawid_skene::dawid_skene;
@@ -102,7 +104,8 @@ const MATCH: usize = 1;
 /// So near to one half, rounding alone would decide.
 const EVEN: f64 = 1e-9;
 
-fn majority(votes: &[Vote]) -> Option<PanelDecision> {
+/// Settles one item by majority; `None` without votes, or on a tie that confidences do not settle.
+pub fn majority(votes: &[Vote]) -> Option<PanelDecision> {
     let mut by_judge: BTreeMap<usize, Vote> = BTreeMap::new();
     for vote in votes {
         by_judge.entry(vote.judge).or_insert(*vote);

@@ -1,8 +1,8 @@
 //! Small panels by hand, and what must hold for any.
 
 use super::*;
-use crate::ids::FindingId;
-use crate::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment, TypeMatch};
+use crate::ids::{FindingId, JudgeName};
+use crate::judgement::{AuditDecision, Classification, ClassifiedFinding, Expressed, TargetAssessment, TypeMatch};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
@@ -109,22 +109,22 @@ fn audit(text: &str) -> AuditDecision {
         let classification = Classification::ALL.into_iter().find(|known| known.as_str() == class).unwrap();
         ClassifiedFinding {
             finding: FindingId::new(id),
-            classification,
+            classification: Some(classification),
             matches_target: Some(classification.is_about_target()),
             is_valid_concern: Some(classification.is_valid()),
         }
     });
     let target: Vec<&str> = parts[2].split_whitespace().collect();
     AuditDecision {
-        said_vulnerable: match head[0] {
-            "yes" => Some(true),
-            "no" => Some(false),
-            _ => None,
-        },
-        confidence_expressed: number(head[1]),
+        said_vulnerable: Some(match head[0] {
+            "yes" => Expressed::Value(true),
+            "no" => Expressed::Value(false),
+            _ => Expressed::Nothing,
+        }),
+        confidence_expressed: Some(number(head[1]).into()),
         findings: findings.collect(),
         target: (target.len() > 1).then(|| TargetAssessment {
-            found: target[0] == "found",
+            found: Some(target[0] == "found"),
             finding: (target[1] != "-").then(|| FindingId::new(target[1])),
             type_match: TypeMatch::ALL.into_iter().find(|level| level.as_str() == target[2]),
             rcir: number(target[3]),
@@ -135,27 +135,28 @@ fn audit(text: &str) -> AuditDecision {
     }
 }
 
-fn written(consensus: &AuditConsensus) -> String {
+fn written(merged: &MergedAudit) -> String {
     let number = |n: Option<f64>| n.map_or("-".to_owned(), |n| n.to_string());
-    let AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation } = &consensus.decision;
+    let AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation } = &merged.decision;
     let mut text = match said_vulnerable {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "-",
+        Some(Expressed::Value(true)) => "yes",
+        Some(Expressed::Value(false)) => "no",
+        _ => "-",
     }
     .to_owned();
-    write!(text, " {} |", number(*confidence_expressed)).unwrap();
+    write!(text, " {} |", number(confidence_expressed.and_then(Expressed::value))).unwrap();
     for found in findings {
-        write!(text, " {}={}", found.finding, found.classification.as_str()).unwrap();
-        assert_eq!(found.is_valid_concern, Some(found.classification.is_valid()));
-        assert_eq!(found.matches_target, Some(found.classification.is_about_target()));
+        let class = found.classification.unwrap();
+        write!(text, " {}={}", found.finding, class.as_str()).unwrap();
+        assert_eq!(found.is_valid_concern, Some(class.is_valid()));
+        assert_eq!(found.matches_target, Some(class.is_about_target()));
     }
     match target {
         None => text.push_str(" | -"),
         Some(t) => write!(
             text,
             " | {} {} {} {} {} {}",
-            if t.found { "found" } else { "missed" },
+            if t.found == Some(true) { "found" } else { "missed" },
             t.finding.as_ref().map_or("-", |id| id.as_str()),
             t.type_match.map_or("-", TypeMatch::as_str),
             number(t.rcir),
@@ -165,10 +166,26 @@ fn written(consensus: &AuditConsensus) -> String {
         .unwrap(),
     }
     write!(text, " | {}", explanation.as_deref().unwrap_or("-")).unwrap();
-    if !consensus.split.is_empty() {
-        write!(text, " | split: {}", consensus.split.join(" ")).unwrap();
+    if !merged.ties.is_empty() {
+        let ties: Vec<String> = merged.ties.iter().map(ToString::to_string).collect();
+        write!(text, " | ties: {}", ties.join(", ")).unwrap();
     }
     text
+}
+
+/// Audits by models.
+fn merged(audits: &[&AuditDecision]) -> Option<MergedAudit> {
+    merged_with(audits, &[])
+}
+
+/// Audits by models and by people, without which of them comes nearest, which depends on the order.
+fn merged_with(models: &[&AuditDecision], people: &[&AuditDecision]) -> Option<MergedAudit> {
+    let (model, person) = (JudgeName::new("m"), JudgeName::new("human:ann"));
+    let models = models.iter().map(|decision| AuditVote { judge: &model, decision });
+    let people = people.iter().map(|decision| AuditVote { judge: &person, decision });
+    let audits = models.chain(people).collect();
+    let merged = merge_audits(&AuditVotes { audits, has_target: true, ..AuditVotes::default() })?;
+    Some(MergedAudit { nearest: 0, ..merged })
 }
 
 #[track_caller]
@@ -177,9 +194,9 @@ fn check_audits(given: &[&str], expect: &str) {
     let mut order: Vec<&AuditDecision> = given.iter().collect();
     for _ in 0..given.len() {
         order.rotate_left(1);
-        assert_eq!(written(&settle_audits(&order).unwrap()), expect);
+        assert_eq!(written(&merged(&order).unwrap()), expect);
         let back: Vec<&AuditDecision> = order.iter().rev().copied().collect();
-        assert_eq!(written(&settle_audits(&back).unwrap()), expect);
+        assert_eq!(written(&merged(&back).unwrap()), expect);
     }
 }
 
@@ -191,12 +208,12 @@ fn most_voices_decide_field_by_field() {
             "yes 0.8 | f1=TARGET_MATCH f2=BONUS_VALID | found f1 semantic 0.5 0.5 0.5 | b",
             "no - | f1=MISCHARACTERIZED f2=HALLUCINATED | missed - - - - - | c",
         ],
-        "yes 0.8500000000000001 | f1=TARGET_MATCH f2=HALLUCINATED | found f1 semantic 0.5 0.5 0.5 | b",
+        "yes 0.8500000000000001 | f1=TARGET_MATCH f2=HALLUCINATED | found f1 semantic 0.75 0.625 0.5 | a | ties: type_match",
     );
     // Valid against invalid first, then the class: three voices of three classes are two that it is valid.
     check_audits(
         &["yes - | f=TARGET_MATCH | -", "yes - | f=PARTIAL_MATCH | -", "yes - | f=HALLUCINATED | -"],
-        "yes - | f=PARTIAL_MATCH | - | - | split: f",
+        "yes - | f=PARTIAL_MATCH | - | - | ties: classification of f",
     );
     // Findings keep the order of the trial, and of equals one speaks, whoever comes first.
     check_audits(
@@ -214,11 +231,12 @@ fn ties_are_settled_by_rule_and_reported() {
             "yes 0.5 | f1=TARGET_MATCH f2=INFORMATIONAL | found f1 exact 1 1 1 | a",
             "no 1 | f1=DESIGN_CHOICE f2=HALLUCINATED | missed - - - - - | b",
         ],
-        "- 0.75 | f1=DESIGN_CHOICE f2=HALLUCINATED | missed - - - - - | b | split: f1 f2 said_vulnerable target.found",
+        "- 0.75 | f1=DESIGN_CHOICE f2=HALLUCINATED | missed - - - - - | b | ties: said_vulnerable, target.found, \
+         classification of f1, is_valid_concern of f1, matches_target of f1, classification of f2",
     );
     check_audits(
         &["yes - | f=TARGET_MATCH | found f exact 1 1 1", "yes - | f=TARGET_MATCH | found f wrong 0.25 0 1"],
-        "yes - | f=TARGET_MATCH | found f wrong 0.25 0 1 | -",
+        "yes - | f=TARGET_MATCH | found f wrong 0.625 0.5 1 | - | ties: type_match",
     );
 }
 
@@ -237,7 +255,7 @@ fn the_target_is_found_by_what_most_hold_for_it() {
             "yes - | a=TARGET_MATCH b=TARGET_MATCH | found b exact 1 1 1",
             "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1",
         ],
-        "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1 | -",
+        "yes - | a=TARGET_MATCH b=TARGET_MATCH | found a exact 1 1 1 | - | ties: target.finding",
     );
     // As many name the first, and most hold it for something else.
     check_audits(
@@ -248,8 +266,8 @@ fn the_target_is_found_by_what_most_hold_for_it() {
         ],
         "yes - | f1=OUT_OF_SCOPE f2=PARTIAL_MATCH | found f2 exact 1 1 1 | -",
     );
-    // Half of the voices speak of a target at all.
-    check_audits(&["yes - | | found - exact 1 1 1", "yes - | | -"], "yes - | | - | -");
+    // Who was not asked has no vote.
+    check_audits(&["yes - | | found - exact 1 1 1", "yes - | | -"], "yes - | | found - exact 1 1 1 | -");
 }
 
 /// The first claim of one judge is not that of another, so that claims are not counted against each other.
@@ -267,16 +285,16 @@ fn claims_are_taken_whole() {
 
 #[test]
 fn no_audits_are_no_audit() {
-    assert_eq!(settle_audits(&[]), None);
+    assert_eq!(merged(&[]), None);
 }
 
 fn any_audit() -> impl Strategy<Value = AuditDecision> {
     let class = (0..9_usize).prop_map(|at| Classification::ALL[at]);
     let level = || prop::option::of((0..5_u8).prop_map(|at| f64::from(at) / 4.0));
     let flag = || prop::option::of(any::<bool>());
-    let classes = prop::collection::vec((class, flag(), flag()), 3);
+    let classes = prop::collection::vec((prop::option::of(class), flag(), flag()), 3);
     let kind = prop::option::of((0..5_usize).prop_map(|at| TypeMatch::ALL[at]));
-    let target = (any::<bool>(), prop::option::of(0..3_usize), kind, level(), level(), level());
+    let target = (flag(), prop::option::of(0..3_usize), kind, level(), level(), level());
     let target = prop::option::of(target.prop_map(|(found, finding, type_match, rcir, ava, fsv)| TargetAssessment {
         found,
         finding: finding.map(|at| FindingId::new(format!("f{at}"))),
@@ -286,7 +304,7 @@ fn any_audit() -> impl Strategy<Value = AuditDecision> {
         fsv,
     }));
     let words = prop::option::of("[ab]");
-    (flag(), level(), classes, target, words).prop_map(
+    (prop::option::of(flag()), prop::option::of(level()), classes, target, words).prop_map(
         |(said_vulnerable, confidence_expressed, classes, target, words)| {
             let named = |(at, (classification, matches_target, is_valid_concern))| ClassifiedFinding {
                 finding: FindingId::new(format!("f{at}")),
@@ -295,9 +313,16 @@ fn any_audit() -> impl Strategy<Value = AuditDecision> {
                 is_valid_concern,
             };
             let findings = classes.into_iter().enumerate().map(named).collect();
+            let (said_vulnerable, confidence_expressed) =
+                (said_vulnerable.map(Into::into), confidence_expressed.map(Into::into));
             AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation: words }
         },
     )
+}
+
+/// A number that chooses whether a person made an audit.
+fn said_by(audit: &AuditDecision) -> usize {
+    audit.findings.iter().filter(|found| found.is_valid_concern.is_some()).count()
 }
 
 /// The same audit with its findings as claims of free text.
@@ -316,20 +341,58 @@ proptest! {
         (given, shuffled) in prop::collection::vec(any_audit(), 1..6)
             .prop_flat_map(|given| (Just(given.clone()), Just(given).prop_shuffle())),
         prose in any::<bool>(),
+        people in 0..3_usize,
     ) {
         let dressed = |all: &[AuditDecision]| -> Vec<AuditDecision> {
             all.iter().map(|audit| if prose { in_prose(audit.clone()) } else { audit.clone() }).collect()
         };
         let (given, shuffled) = (dressed(&given), dressed(&shuffled));
-        prop_assert_eq!(settle_audits(&given.iter().collect::<Vec<_>>()), settle_audits(&shuffled.iter().collect::<Vec<_>>()));
+        let split = |all: &[AuditDecision], people: usize| {
+            let side = |humans: bool| -> Vec<AuditDecision> {
+                all.iter().filter(|audit| (said_by(audit) < people) == humans).cloned().collect()
+            };
+            let (models, people) = (side(false), side(true));
+            merged_with(&models.iter().collect::<Vec<_>>(), &people.iter().collect::<Vec<_>>())
+        };
+        prop_assert_eq!(split(&given, people), split(&shuffled, people));
+    }
+
+    /// Whatever models say, a field that a person answered is as the person said, and the others are as models said.
+    #[test]
+    fn a_person_decides_what_the_person_answered(
+        models in prop::collection::vec(any_audit(), 0..5),
+        person in any_audit(),
+    ) {
+        let models: Vec<&AuditDecision> = models.iter().collect();
+        let without = merged(&models).map(|merged| merged.decision).unwrap_or_default();
+        let with = merged_with(&models, &[&person]).unwrap().decision;
+        prop_assert_eq!(with.said_vulnerable, person.said_vulnerable.or(without.said_vulnerable));
+        prop_assert_eq!(with.confidence_expressed, person.confidence_expressed.or(without.confidence_expressed));
+        let found = |audit: &AuditDecision| audit.target.as_ref().and_then(|target| target.found);
+        prop_assert!(found(&person).is_none() || found(&with) == found(&person));
+        for own in &person.findings {
+            let find = |audit: &AuditDecision| audit.findings.iter().find(|found| found.finding == own.finding).cloned();
+            let of_models = find(&without).unwrap_or(ClassifiedFinding::unasked(own.finding.clone()));
+            let settled = find(&with).unwrap();
+            prop_assert_eq!(settled.classification, own.classification.or(of_models.classification));
+            // A class that a person gives implies the rest.
+            let valid = own.classification.map(Classification::is_valid).or(of_models.is_valid_concern);
+            prop_assert_eq!(settled.is_valid_concern, own.is_valid_concern.or(valid));
+            let about = own.classification.map(Classification::is_about_target).or(of_models.matches_target);
+            prop_assert_eq!(settled.matches_target, own.matches_target.or(about));
+        }
+        let rated = |audit: &AuditDecision| audit.target.as_ref().and_then(|target| target.rcir);
+        prop_assert!(rated(&person).is_none() || rated(&with) == rated(&person));
     }
 
     #[test]
     fn unanimous_audits_stay_unchanged(audit in any_audit(), judges in 1..6_usize, prose in any::<bool>()) {
-        let audit = if prose { in_prose(audit) } else { audit };
-        let consensus = settle_audits(&vec![&audit; judges]).unwrap();
-        prop_assert_eq!(&consensus.decision, &audit);
-        prop_assert!(consensus.split.is_empty());
+        let mut audit = if prose { in_prose(audit) } else { audit };
+        // Nothing asked of the target is no target.
+        audit.target = audit.target.filter(|target| *target != TargetAssessment::default());
+        let merged = merged(&vec![&audit; judges]).unwrap();
+        prop_assert_eq!(&merged.decision, &audit);
+        prop_assert!(merged.ties.is_empty());
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! Aggregates trials to cases, and cases to the suite.
 
 use super::tiers;
-use super::{CaseScore, Metrics, TrialScore};
+use super::{CaseScore, Metrics, TWIN_METRICS, TrialFigures, TrialScore};
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
-use crate::metric::sums::Sums;
+use crate::metric::sums::{CaseSums, Sums};
 use crate::metric::table::{METRICS, Metric, Source, find, from_source};
+use crate::metric::targets::spread;
 use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::{Case, Suite, Verdict};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// The metrics that are means of cases, in the order in which a case lists its values.
 pub(super) fn means_of_cases() -> impl Iterator<Item = &'static Metric> {
@@ -31,7 +32,7 @@ pub(super) fn is_over_trials(metric: &Metric) -> bool {
 /// The metrics of a case, those beyond counts only where they have a value: most of many cases have no audit.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
-    let found = found_counts(case, counted.iter().copied());
+    let found = found_counts(case, profile, counted.iter().copied());
     let any_audit = counted.iter().any(|trial| trial.audited.is_some());
     let value = |metric: &'static Metric| {
         let value = match metric.source {
@@ -66,7 +67,8 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         return Err(Undefined("the profile compares only verdicts"));
     }
     match (metric.id == "clean_pass", case.is_clean()) {
-        (true, true) => return Ok(if trial.is_silent { 1.0 } else { 0.0 }),
+        // Without goldens, it passes without extras, or where its case allows them.
+        (true, true) => return Ok(if trial.pass { 1.0 } else { 0.0 }),
         (true, false) => return Err(Undefined("no clean case")),
         (false, true) => return Err(Undefined("no required golden")),
         (false, false) => {}
@@ -98,13 +100,16 @@ fn steadiness(id: &str, found: &[(usize, usize)], trials: usize, profile: &Profi
     Ok(part as f64 / found.len() as f64)
 }
 
-pub(super) fn found_counts<'t>(case: &Case, trials: impl Iterator<Item = &'t TrialScore>) -> Vec<(usize, usize)> {
+pub(super) fn found_counts<'t>(
+    case: &Case,
+    profile: &Profile,
+    trials: impl Iterator<Item = &'t TrialScore>,
+) -> Vec<(usize, usize)> {
     let mut count = vec![0_usize; case.goldens.len()];
     for found in trials.flat_map(|trial| &trial.found) {
         count[*found as usize] += 1;
     }
-    let required = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
-    required.map(|(golden, _)| (golden, count[golden])).collect()
+    case.compared_goldens(profile.method).into_iter().map(|golden| (golden, count[golden])).collect()
 }
 
 /// All metrics over some cases, but for those that only a whole suite has, in the order of the table.
@@ -113,7 +118,7 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) ->
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
     for metric in means_of_cases() {
         let estimate = if any_audit || metric.source != Source::Audits {
-            mean_of_cases(metric, cases, suite, profile)
+            mean_of_cases(metric, cases, suite)
         } else {
             Estimate::new(Err(Undefined("no audit")), 0, metric.direction)
         };
@@ -134,7 +139,7 @@ pub(super) fn in_order(mut metrics: Metrics) -> Metrics {
     metrics
 }
 
-fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Estimate {
+fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite) -> Estimate {
     let mut reason = None;
     // Why a case that counts has no value says more than that another one does not count.
     let mut uncounted = Undefined(if is_of_counts(metric) { "no case" } else { metric.undefined_when });
@@ -159,18 +164,8 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
             None => left_out += usize::from(is_missed(metric.id, &suite.cases[score.case])),
         }
     }
-    let mut by_trial: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for score in cases {
-        for trial in score.counted() {
-            if let Ok(value) = trial_value(metric, &suite.cases[score.case], trial, profile) {
-                by_trial.entry(trial.number).or_default().push(value);
-            }
-        }
-    }
-    let by_trial: Vec<f64> = by_trial.values().filter_map(|values| mean(values)).collect();
     Estimate {
         left_out,
-        std_trials: if is_over_trials(metric) { None } else { sample_std(&by_trial) },
         std_cases: sample_std(&values),
         ..Estimate::new(mean(&values).ok_or(reason.unwrap_or(uncounted)), values.len(), metric.direction)
     }
@@ -188,27 +183,85 @@ fn is_missed(id: &str, case: &Case) -> bool {
 pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
     let verdict_value =
         |id: &str, sums: &Sums| sums.value(id, profile).unwrap_or(Err(Undefined("not a metric of verdicts")));
-    let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
+    let has_verdict = |score: &CaseScore| score.counted().any(|trial| trial.verdict_correct.is_some());
+    let judged: Vec<&&CaseScore> = cases.iter().filter(|score| has_verdict(score)).collect();
     let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
     let all = tiers::total_sums(cases.iter().copied());
-    let mut by_trial: BTreeMap<u32, Sums> = BTreeMap::new();
-    for score in cases {
-        let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
-        for trial in score.counted() {
-            by_trial.entry(trial.number).or_default().verdicts.add(vulnerable, trial.verdict_correct, 1.0);
-        }
-    }
     let of = |metric: &Metric| {
         let n = match metric.id {
             "tpr" | "fnr" | "verdict_recall" => vulnerable,
             "fpr" | "specificity" => judged.len() - vulnerable,
             _ => judged.len(),
         };
-        let spread: Vec<f64> = by_trial.values().filter_map(|c| verdict_value(metric.id, c).ok()).collect();
-        let estimate = Estimate::new(verdict_value(metric.id, &all), n, metric.direction);
-        Estimate { std_trials: sample_std(&spread), ..estimate }
+        Estimate::new(verdict_value(metric.id, &all), n, metric.direction)
     };
     METRICS.iter().filter(|m| m.tier == 1).map(|m| (m.id, of(m))).collect()
+}
+
+/// Adds the standard deviation over trials to every metric that has a value and that a single trial has.
+pub(super) fn add_spread_over_trials(metrics: &mut Metrics, cases: &[&CaseScore], suite: &Suite, profile: &Profile) {
+    let numbers: BTreeSet<u32> = cases.iter().flat_map(|case| &*case.by_trial).map(|own| own.number).collect();
+    if numbers.len() < 2 {
+        return;
+    }
+    let trials: Vec<TrialOfAll<'_>> =
+        numbers.into_iter().map(|number| TrialOfAll::new(number, cases, suite, profile)).collect();
+    for (id, estimate) in metrics.iter_mut().filter(|(_, estimate)| estimate.value.is_some()) {
+        let value = |metric| trials.iter().filter_map(|trial| trial.value(metric)?.ok()).collect::<Vec<f64>>();
+        estimate.std_trials = find(id).and_then(|metric| sample_std(&value(metric)));
+    }
+}
+
+/// The trials of all cases that have the same number.
+struct TrialOfAll<'a> {
+    trials: Vec<(&'a Case, &'a TrialScore)>,
+    figures: Vec<&'a TrialFigures>,
+    sums: Sums,
+    profile: &'a Profile,
+}
+
+impl<'a> TrialOfAll<'a> {
+    fn new(number: u32, cases: &[&'a CaseScore], suite: &'a Suite, profile: &'a Profile) -> Self {
+        let of_case = |score: &&'a CaseScore| {
+            let case = &suite.cases[score.case];
+            score.counted().filter(|trial| trial.number == number).map(move |trial| (case, trial)).collect::<Vec<_>>()
+        };
+        let figures: Vec<&TrialFigures> =
+            cases.iter().flat_map(|score| &*score.by_trial).filter(|own| own.number == number).collect();
+        let sums = CaseSums::total(figures.iter().map(|own| &own.sums));
+        Self { trials: cases.iter().flat_map(of_case).collect(), figures, sums, profile }
+    }
+
+    /// The metric of these trials alone; none where it is about several trials or tools.
+    fn value(&self, metric: &Metric) -> Option<Value> {
+        Some(match metric.source {
+            Source::Counts | Source::Matches | Source::Audits => self.mean_of_cases(metric),
+            Source::Twins => {
+                let at = TWIN_METRICS.iter().position(|id| *id == metric.id)?;
+                let values: Vec<f64> = self.figures.iter().filter_map(|own| own.twins[at]).collect();
+                mean(&values).ok_or(Undefined(metric.undefined_when))
+            }
+            Source::Sums => self.sums.value(metric.id, self.profile)?,
+            Source::Spread(other) => {
+                let values = self.values(find(other)?);
+                spread(&values, self.profile.audit_conventions.population_std)
+            }
+            Source::Levels(scale) => {
+                let cells = self.figures.iter().flat_map(|own| own.levels.at_scale(scale));
+                tiers::of_levels(metric.id, scale, cells, &self.sums, self.profile)
+            }
+            Source::Trials | Source::Fixes | Source::Whole => return None,
+        })
+    }
+
+    fn mean_of_cases(&self, metric: &Metric) -> Value {
+        mean(&self.values(metric)).ok_or(Undefined(metric.undefined_when))
+    }
+
+    fn values(&self, metric: &Metric) -> Vec<f64> {
+        let value = |(case, trial): &(&Case, &TrialScore)| trial_value(metric, case, trial, self.profile).ok();
+        self.trials.iter().filter_map(value).collect()
+    }
 }
 
 pub(super) fn micro(counts: Counts, profile: &Profile) -> Metrics {

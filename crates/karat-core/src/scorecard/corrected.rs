@@ -6,6 +6,7 @@
 
 mod labelled_pairs;
 
+use super::trial::VerdictRules;
 use super::{CaseContext, JudgementsByTrial, Scorecard, ToolScore, TrialScore, vocabulary};
 use crate::clusters;
 use crate::ids::JudgeName;
@@ -221,7 +222,8 @@ impl<'a> Context<'a> {
         // The counts with some answers of the judge flipped.
         let mut totals = |flipped: &[(PairIndex, bool)]| {
             decisions.with_assumed(flipped.iter().copied(), &judge, |decisions| {
-                Totals::from(TrialScore::new(prepared, trial, own.score.line.unwrap_or_default(), decisions).counts)
+                let line = own.score.line.unwrap_or_default();
+                Totals::from(TrialScore::new(prepared, trial, line, decisions, VerdictRules::default()).counts)
             })
         };
         let turned = |chosen: &[usize]| -> Vec<(PairIndex, bool)> {

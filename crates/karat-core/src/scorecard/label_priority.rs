@@ -6,6 +6,7 @@
 
 use super::aggregate::trial_value;
 use super::scorer::{PlannedTool, TrialLines};
+use super::trial::VerdictRules;
 use super::{JudgementsByTrial, Scorecard, TrialPlan, TrialScore, lines_by_case, vocabulary};
 use crate::ids::JudgeName;
 use crate::judgement::Judgement;
@@ -126,13 +127,14 @@ fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>
         let of_tool = |planned: &PlannedTool| {
             let trials = planned.numbers.iter().map(|&number| match lines.find(&planned.tool, number) {
                 None => {
-                    let score = TrialScore::skipped(case, number, input.profile);
+                    let score = TrialScore::skipped(case, number, input.profile, VerdictRules::default());
                     Standing { value: metric_value(&score, &prepared), forced: BTreeMap::new() }
                 }
                 Some(line) => {
                     let trial = &input.trials[line];
                     let scored = |decisions: &Decisions<'_>| {
-                        metric_value(&TrialScore::new(&prepared, trial, line, decisions), &prepared)
+                        let score = TrialScore::new(&prepared, trial, line, decisions, VerdictRules::default());
+                        metric_value(&score, &prepared)
                     };
                     let own = instances.get(&line).map_or(&[][..], Vec::as_slice);
                     Standing::of_trial(input, own, judged.decisions(case, trial), &judge, &scored)

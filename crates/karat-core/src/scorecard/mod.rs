@@ -12,6 +12,7 @@ mod scorer;
 mod slice;
 mod tiers;
 mod trial;
+mod twins;
 mod warnings;
 
 pub use corrected::{CorrectedMetric, CorrectedTool, CorrectionInput, LabelSampling, correct_scores, label_sampling};
@@ -22,9 +23,10 @@ pub use judge_effect::{
 pub use judge_rounds::{
     JudgeRounds, PairOrder, PairQuestion, mark_unjudged, mark_unjudged_in, run_judge_rounds, run_judge_rounds_in,
 };
-pub use scorer::{CaseInput, ScoredCase, ScoredVariant, Scorer, TrialHead, TrialPlan};
+pub use scorer::{CaseInput, SaidOfCase, ScoredCase, ScoredVariant, Scorer, TrialHead, TrialPlan};
 pub use slice::{Slice, Slices};
-pub use trial::{AuditSummary, TrialScore, stated_verdict};
+pub use trial::{AuditSummary, TrialScore};
+pub use twins::TWIN_METRICS;
 
 use crate::golden::Golden;
 use crate::ids::{CaseId, GoldenId, ToolName};
@@ -38,18 +40,20 @@ use crate::metric::calibration::Bin;
 use crate::metric::composite::{self, SuiParts};
 use crate::metric::counts::{Confusion, Counts};
 use crate::metric::estimate::Estimate;
+use crate::metric::findings_quality::AuditedFindings;
 use crate::metric::levels::{Confidences, Levels};
 use crate::metric::sums::CaseSums;
 use crate::metric::sweep::Sweep;
 use crate::metric::table::{Direction, Source, from_source};
 use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
+use crate::stats::summary::mean;
 use crate::suite::{Case, Suite};
 use crate::trial::{Outcome, Trial};
 use crate::wording::plural;
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use scorer::ScoredTool;
+use scorer::{ScoredTool, ToolContext};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use warnings::{differing_findings, warn_of_trials};
@@ -76,6 +80,10 @@ pub struct ToolScore {
     /// What one-to-one assignment would make of recorded matches; only where those are taken as they stand.
     pub one_to_one: Option<Counts>,
     pub verdicts: Confusion,
+    /// Trials whose verdict follows from their findings.
+    pub verdicts_derived: usize,
+    /// Where any finding was audited, how many.
+    pub audited_findings: Option<AuditedFindings>,
     pub metrics: Metrics,
     pub micro: Metrics,
     pub by: Slices,
@@ -126,6 +134,17 @@ pub struct CaseScore {
     pub sums: CaseSums,
     pub levels: Levels,
     pub trials: Vec<TrialScore>,
+    /// The same of each trial that counts, where several were planned.
+    pub(crate) by_trial: Box<[TrialFigures]>,
+}
+
+/// What one trial of a case adds to the metrics that are not means of cases, and its values that look at another case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TrialFigures {
+    number: u32,
+    sums: CaseSums,
+    levels: Levels,
+    twins: [Option<f64>; TWIN_METRICS.len()],
 }
 
 /// Scores every tool that has trials. Pure: the same values in give the same values out, whatever the number of threads.
@@ -162,8 +181,7 @@ fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     };
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
-    let mut shares =
-        composite::rank_stability(&there, &profile.sui, profile.audit_conventions.sui_fills_missing).into_iter();
+    let mut shares = composite::rank_stability(&there, profile).into_iter();
     for (tool, parts) in tools.iter_mut().zip(parts) {
         let share = parts.and_then(|_| shares.next()).unwrap_or(Err(Undefined("no audit")));
         tool.metrics.push((ID, Estimate::new(share, there.len(), Direction::Up)));
@@ -259,11 +277,25 @@ impl CaseScore {
         profile: &Profile,
         confidences: &Confidences,
     ) -> Self {
+        let sums = |scores: &[TrialScore]| {
+            CaseSums::new(&tiers::sums(case, scores, trials, profile), profile.calibration.bins)
+        };
+        let of_trial = |score: &TrialScore| TrialFigures {
+            number: score.number,
+            sums: sums(std::slice::from_ref(score)),
+            levels: tiers::levels(std::slice::from_ref(score), trials, profile, confidences),
+            ..TrialFigures::default()
+        };
         Self {
+            by_trial: if scores.len() > 1 {
+                scores.iter().filter(|score| score.counted).map(of_trial).collect()
+            } else {
+                Box::default()
+            },
             case: index,
             pass: passes(scores.iter().filter(|trial| trial.outcome != Outcome::Unavailable).map(|trial| trial.pass)),
             values: aggregate::case_values(case, &scores, profile),
-            sums: CaseSums::new(&tiers::sums(case, &scores, trials, profile), profile.calibration.bins),
+            sums: sums(&scores),
             levels: tiers::levels(&scores, trials, profile, confidences),
             trials: scores,
         }
@@ -290,9 +322,6 @@ fn passes(all: impl Iterator<Item = bool>) -> bool {
     all.peek().is_some() && all.all(|pass| pass)
 }
 
-/// The one value of a case that looks at another case, too.
-pub const TWIN_RECALL: &str = "twin_recall";
-
 /// Why a tool has no value of any metric.
 const NO_REPORT: Undefined = Undefined("no trial came to a report");
 
@@ -303,17 +332,18 @@ fn without_values(metrics: &mut Metrics) {
 }
 
 impl ToolScore {
-    fn new(
-        tool: &ToolName,
-        scored: ScoredTool,
-        suite: &Suite,
-        plan: &TrialPlan,
-        profile: &Profile,
-        warnings: &mut Vec<String>,
-    ) -> Self {
-        let ScoredTool { mut cases, labels } = scored;
-        for (case, value) in tiers::twins(&cases, suite, profile) {
-            cases[case].values.push((TWIN_RECALL, Ok(value)));
+    fn new(tool: &ToolName, scored: ScoredTool, context: ToolContext<'_>, warnings: &mut Vec<String>) -> Self {
+        let ToolContext { suite, plan, profile, twins } = context;
+        let ScoredTool { mut cases, by_style, labels } = scored;
+        for (case, trials) in twins.values(&cases, profile) {
+            for (at, id) in TWIN_METRICS.into_iter().enumerate() {
+                let value = mean(&trials.iter().map(|(_, values)| values[at]).collect::<Vec<_>>());
+                cases[case].values.extend(value.map(|value| (id, Ok(value))));
+            }
+            for (number, values) in trials {
+                let own = cases[case].by_trial.iter_mut().filter(|own| own.number == number);
+                own.for_each(|own| own.twins = values.map(Some));
+            }
         }
         let all: Vec<&CaseScore> = cases.iter().collect();
         let mut outcomes: BTreeMap<Outcome, usize> = BTreeMap::new();
@@ -337,11 +367,13 @@ impl ToolScore {
             warnings.push(format!("{tool}: {trials} incomplete, according to the tool"));
         }
         warnings.extend(notes.into_iter().flat_map(|notes| notes.warnings(tool)));
-        let whole =
-            || (aggregate::metrics(&all, suite, profile), tiers::of_findings(&all, profile), flaky(&cases, suite));
-        let parts = || slice::slices(&all, labels, suite, profile, warnings);
+        let whole = || {
+            (aggregate::metrics(&all, suite, profile), tiers::of_findings(&all, profile), flaky(&cases, suite, profile))
+        };
+        let parts = || slice::slices(&all, &by_style, labels, suite, profile, warnings);
         let ((mut metrics, (of_findings, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         metrics.extend(of_findings);
+        aggregate::add_spread_over_trials(&mut metrics, &cases.iter().collect::<Vec<_>>(), suite, profile);
         let mut micro = aggregate::micro(counts, profile);
         if cases.iter().all(|case| case.counted().next().is_none()) {
             // Conventions of a profile, such as 0 for an undefined precision, are about tools that reported something.
@@ -356,6 +388,8 @@ impl ToolScore {
             counts,
             one_to_one,
             verdicts: sums.verdicts,
+            audited_findings: (sums.audits > 0.0).then(|| sums.classes.audited()),
+            verdicts_derived: cases.iter().flat_map(CaseScore::counted).filter(|trial| trial.verdict_derived).count(),
             metrics: aggregate::in_order(metrics),
             micro,
             by,
@@ -377,12 +411,12 @@ fn lucky(cases: &[CaseScore], suite: &Suite) -> Vec<LuckyGuess> {
     lucky.map(|(case, trial)| LuckyGuess { case: case.id.clone(), trial: trial.number }).collect()
 }
 
-fn flaky(cases: &[CaseScore], suite: &Suite) -> Vec<FlakyGolden> {
+fn flaky(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Vec<FlakyGolden> {
     let mut flaky = Vec::new();
     for score in cases {
         let case = &suite.cases[score.case];
         let trials = score.counted().count();
-        for (golden, found) in aggregate::found_counts(case, score.counted()) {
+        for (golden, found) in aggregate::found_counts(case, profile, score.counted()) {
             if found > 0 && found < trials {
                 let golden = case.goldens[golden].id.clone();
                 flaky.push(FlakyGolden { case: case.id.clone(), golden, found, trials });

@@ -1,17 +1,19 @@
 //! Scores a suite case by case, so that no more than the pairs of a few cases need to be in memory.
 
 use super::slice::{CaseLabels, LabelTables, NamedCategories};
+use super::trial::VerdictRules;
+use super::twins::{TWIN_METRICS, Twins, reports_target};
 use super::warnings::{MOST_EXAMPLES, differing_goldens};
 use super::{
-    CaseContext, CaseScore, JudgementsByTrial, Scorecard, TWIN_RECALL, ToolScore, TrialScore, add_fix_through,
-    rank_stability, vocabulary,
+    CaseContext, CaseScore, JudgementsByTrial, Scorecard, ToolScore, TrialScore, add_fix_through, rank_stability,
+    vocabulary,
 };
 use crate::ids::{CaseId, ToolName};
 use crate::judgement::Judgement;
 use crate::matching::pair::PreparedCase;
 use crate::matching::text::Vocabulary;
 use crate::metric::levels::Confidences;
-use crate::profile::Profile;
+use crate::profile::{Method, Profile};
 use crate::suite::Suite;
 use crate::trial::{Outcome, Trial};
 use crate::wording::plural;
@@ -26,12 +28,28 @@ pub struct TrialHead<'a> {
     pub number: u32,
     pub outcome: Outcome,
     pub notes: &'a [String],
+    pub says: SaidOfCase,
+}
+
+/// What a trial says that verdicts on its case are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SaidOfCase {
+    /// A verdict.
+    pub verdict: bool,
+    /// A weakness number, in any finding.
+    pub cwe: bool,
+}
+
+impl From<&Trial> for SaidOfCase {
+    fn from(trial: &Trial) -> Self {
+        Self { verdict: trial.verdict.is_some(), cwe: trial.findings.iter().any(|finding| !finding.cwe.is_empty()) }
+    }
 }
 
 impl<'a> From<&'a Trial> for TrialHead<'a> {
     fn from(trial: &'a Trial) -> Self {
         let Trial { case, tool, number, outcome, notes, .. } = trial;
-        Self { case, tool, number: *number, outcome: *outcome, notes }
+        Self { case, tool, number: *number, outcome: *outcome, notes, says: trial.into() }
     }
 }
 
@@ -56,9 +74,16 @@ pub(super) struct PlannedTool {
     given: HashSet<(u32, u32)>,
     /// Whether any of its trials came to a report.
     reported: bool,
+    /// What any of its trials says.
+    says: SaidOfCase,
 }
 
 impl PlannedTool {
+    fn verdict_rules(&self, profile: &Profile) -> VerdictRules {
+        let states_verdicts = profile.method == Method::Audit || self.says.verdict;
+        VerdictRules { from: profile.verdict_from, names_cwe: self.says.cwe, states_verdicts }
+    }
+
     fn numbers_of(&self, case: u32) -> impl Iterator<Item = u32> {
         let unavailable = self.unavailable.get(&case);
         let numbers: BTreeSet<u32> = self.numbers.iter().chain(unavailable.into_iter().flatten()).copied().collect();
@@ -141,7 +166,7 @@ impl TrialPlan {
         let mut by_name: HashMap<ToolName, usize> = HashMap::new();
         let mut strangers: BTreeMap<String, usize> = BTreeMap::new();
         let mut all_notes: HashMap<ToolName, ToolNotes> = HashMap::new();
-        for TrialHead { case, tool, number, outcome, notes } in trials {
+        for TrialHead { case, tool, number, outcome, notes, says } in trials {
             if !notes.is_empty() {
                 let own = all_notes.entry(tool.clone()).or_default();
                 own.incomplete += usize::from(outcome == Outcome::Reported);
@@ -159,6 +184,7 @@ impl TrialPlan {
                     unavailable: HashMap::new(),
                     given: HashSet::new(),
                     reported: false,
+                    says: SaidOfCase::default(),
                 });
                 tools.len() - 1
             });
@@ -169,6 +195,8 @@ impl TrialPlan {
                 planned.numbers.insert(number);
             }
             planned.reported |= outcome == Outcome::Reported;
+            planned.says.verdict |= says.verdict;
+            planned.says.cwe |= says.cwe;
             planned.given.insert((case, number));
         }
         let warnings = missing_trials(suite, &tools, strangers);
@@ -241,13 +269,15 @@ pub struct ScoredCase {
     pub case: usize,
     /// By tool, in the order of the plan.
     pub scores: Vec<CaseScore>,
+    /// By tool, the same of the trials of each style alone.
+    by_style: Vec<BTreeMap<String, CaseScore>>,
     labels: Vec<CaseLabels>,
 }
 
 impl ScoredCase {
     /// Keeps the figures, and drops what grows with the findings of the case.
     pub fn drop_pairs(&mut self) {
-        for score in &mut self.scores {
+        for score in self.scores.iter_mut().chain(self.by_style.iter_mut().flat_map(BTreeMap::values_mut)) {
             score.trials.iter_mut().for_each(TrialScore::drop_pairs);
             // Lists were made with room to grow, which is most of what is left.
             score.trials.shrink_to_fit();
@@ -263,15 +293,33 @@ pub struct Scorer<'a> {
     plan: &'a TrialPlan,
     vocabulary: Vocabulary,
     named_categories: NamedCategories,
+    twins: Twins,
     tools: Vec<ScoredTool>,
     warnings: Vec<String>,
+}
+
+/// What the figures of a tool depend on beside its own cases.
+#[derive(Clone, Copy)]
+pub(super) struct ToolContext<'a> {
+    pub(super) suite: &'a Suite,
+    pub(super) plan: &'a TrialPlan,
+    pub(super) profile: &'a Profile,
+    pub(super) twins: &'a Twins,
 }
 
 /// All cases of a tool so far.
 #[derive(Default)]
 pub(super) struct ScoredTool {
     pub(super) cases: Vec<CaseScore>,
+    pub(super) by_style: BTreeMap<String, Vec<CaseScore>>,
     pub(super) labels: LabelTables,
+}
+
+impl ScoredTool {
+    fn add_parts(&mut self, by_style: BTreeMap<String, CaseScore>, labels: CaseLabels, named: &NamedCategories) {
+        by_style.into_iter().for_each(|(style, score)| self.by_style.entry(style).or_default().push(score));
+        self.labels.add(labels, named);
+    }
 }
 
 impl<'a> Scorer<'a> {
@@ -284,7 +332,8 @@ impl<'a> Scorer<'a> {
         warnings.extend(differing_goldens(suite, profile));
         let tools = plan.tools.iter().map(|_| ScoredTool::default()).collect();
         let named_categories = NamedCategories::new(suite);
-        Self { suite, profile, plan, vocabulary: vocabulary(suite, profile), named_categories, tools, warnings }
+        let (vocabulary, twins) = (vocabulary(suite, profile), Twins::new(suite));
+        Self { suite, profile, plan, vocabulary, named_categories, twins, tools, warnings }
     }
 
     /// What trials of these cases are compared with.
@@ -298,14 +347,21 @@ impl<'a> Scorer<'a> {
         let case = &self.suite.cases[index];
         let prepared = PreparedCase::new(case, &self.vocabulary, self.profile);
         let lines = TrialLines::new(trials, own);
-        let mut scored = ScoredCase { case: index, scores: Vec::new(), labels: Vec::new() };
+        let mut scored = ScoredCase { case: index, scores: Vec::new(), by_style: Vec::new(), labels: Vec::new() };
+        let targets = self.twins.targets_of(index, self.suite);
+        let targets = targets.as_ref().map(|case| PreparedCase::new(case, &self.vocabulary, self.profile));
+        let score_trials = |scores| CaseScore::new(index, case, scores, trials, self.profile, &self.plan.confidences);
         for planned in &self.plan.tools {
+            let rules = planned.verdict_rules(self.profile);
             let one = |number: u32| {
                 let score = match lines.find(&planned.tool, number) {
-                    None => TrialScore::skipped(case, number, self.profile),
+                    None => TrialScore::skipped(case, number, self.profile, rules),
                     Some(line) => {
                         let decisions = judgements.decisions(case, &trials[line]);
-                        TrialScore::new(&prepared, &trials[line], line, &decisions)
+                        let score = TrialScore::new(&prepared, &trials[line], line, &decisions, rules);
+                        let reports = |targets| reports_target(targets, case, &trials[line], &score);
+                        let reports_twin = targets.as_ref().is_some_and(reports);
+                        TrialScore { reports_twin, ..score }
                     }
                 };
                 // Of a tool that never reported anything it is not known what it would have found.
@@ -313,24 +369,33 @@ impl<'a> Scorer<'a> {
             };
             let scores: Vec<TrialScore> = planned.numbers_of(index as u32).map(one).collect();
             scored.labels.push(CaseLabels::new(case, &scores, trials, self.profile));
-            scored.scores.push(CaseScore::new(index, case, scores, trials, self.profile, &self.plan.confidences));
+            let mut by_style: BTreeMap<&str, Vec<TrialScore>> = BTreeMap::new();
+            for score in &scores {
+                if let Some(style) = score.line.and_then(|line| trials[line].style.as_deref()) {
+                    by_style.entry(style).or_default().push(score.clone());
+                }
+            }
+            let by_style = by_style.into_iter().map(|(style, own)| (style.to_owned(), score_trials(own)));
+            scored.by_style.push(by_style.collect());
+            scored.scores.push(score_trials(scores));
         }
         scored
     }
 
     /// Adds a scored case. Cases are added in the order of the suite, each once.
     pub fn add(&mut self, scored: ScoredCase) {
-        for ((tool, score), labels) in self.tools.iter_mut().zip(scored.scores).zip(scored.labels) {
+        let ScoredCase { scores, by_style, labels, .. } = scored;
+        for (((tool, score), by_style), labels) in self.tools.iter_mut().zip(scores).zip(by_style).zip(labels) {
             tool.cases.push(score);
-            tool.labels.add(labels, &self.named_categories);
+            tool.add_parts(by_style, labels, &self.named_categories);
         }
     }
 
     /// All figures, once every case was added.
     pub fn finish(self) -> Scorecard {
-        let Self { suite, profile, plan, tools, mut warnings, .. } = self;
+        let Self { suite, profile, plan, tools, twins, mut warnings, .. } = self;
         let finish = |(planned, scored): (&PlannedTool, ScoredTool)| {
-            ToolScore::new(&planned.tool, scored, suite, plan, profile, &mut warnings)
+            ToolScore::new(&planned.tool, scored, ToolContext { suite, plan, profile, twins: &twins }, &mut warnings)
         };
         let mut tools: Vec<ToolScore> = plan.tools.iter().zip(tools).map(finish).collect();
         rank_stability(&mut tools, profile);
@@ -363,16 +428,16 @@ impl<'a> ScoredVariant<'a> {
     /// Adds a case beside that of the scorecard; `None` if it is the same. Both have dropped their pairs.
     pub fn add(&mut self, scored: Option<ScoredCase>, main: &ScoredCase) {
         let Some(scored) = scored else {
-            for (tool, labels) in self.scorer.tools.iter_mut().zip(&main.labels) {
-                tool.labels.add(labels.clone(), &self.scorer.named_categories);
+            for ((tool, by_style), labels) in self.scorer.tools.iter_mut().zip(&main.by_style).zip(&main.labels) {
+                tool.add_parts(by_style.clone(), labels.clone(), &self.scorer.named_categories);
             }
             return;
         };
+        let ScoredCase { scores, by_style, labels, .. } = scored;
+        let parts = scores.into_iter().zip(by_style).zip(labels);
         let tools = self.scorer.tools.iter_mut().zip(&mut self.changed);
-        for (((tool, changed), (score, labels)), main) in
-            tools.zip(scored.scores.into_iter().zip(scored.labels)).zip(&main.scores)
-        {
-            tool.labels.add(labels, &self.scorer.named_categories);
+        for (((tool, changed), ((score, by_style), labels)), main) in tools.zip(parts).zip(&main.scores) {
+            tool.add_parts(by_style, labels, &self.scorer.named_categories);
             if score != *main {
                 changed.insert(score.case, score);
             }
@@ -389,9 +454,13 @@ impl<'a> ScoredVariant<'a> {
             .map(|(case, score)| changed.remove(&case).unwrap_or_else(|| score.clone()))
             .collect();
         // What looks at several cases is computed again.
-        cases.iter_mut().for_each(|case| case.values.retain(|(id, _)| *id != TWIN_RECALL));
-        let labels = std::mem::take(&mut self.scorer.tools[at].labels);
-        let Scorer { suite, profile, plan, .. } = self.scorer;
-        ToolScore::new(&main.tool, ScoredTool { cases, labels }, suite, plan, profile, &mut Vec::new())
+        for case in &mut cases {
+            case.values.retain(|(id, _)| !TWIN_METRICS.contains(id));
+            case.by_trial.iter_mut().for_each(|own| own.twins = Default::default());
+        }
+        let ScoredTool { by_style, labels, .. } = std::mem::take(&mut self.scorer.tools[at]);
+        let Scorer { suite, profile, plan, ref twins, .. } = self.scorer;
+        let context = ToolContext { suite, plan, profile, twins };
+        ToolScore::new(&main.tool, ScoredTool { cases, by_style, labels }, context, &mut Vec::new())
     }
 }

@@ -1,6 +1,6 @@
 //! Metrics over slices of the suite.
 
-use super::aggregate::{is_plain, metrics, verdict_metrics};
+use super::aggregate::{add_spread_over_trials, is_plain, metrics, verdict_metrics};
 use super::trial::false_findings;
 use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
@@ -29,16 +29,22 @@ const MOST_VALUES: usize = 100;
 /// All slices, and the plain mean over the values of each dimension.
 pub(super) fn slices(
     cases: &[&CaseScore],
+    by_style: &BTreeMap<String, Vec<CaseScore>>,
     labels: LabelTables,
     suite: &Suite,
     profile: &Profile,
     warnings: &mut Vec<String>,
 ) -> (Slices, BTreeMap<String, Metrics>) {
     // A part of which nothing is known is left out, lest it enter the mean over parts.
-    let cases: Vec<&CaseScore> = cases.iter().copied().filter(|case| case.counted().next().is_some()).collect();
+    let is_known = |case: &&CaseScore| case.counted().next().is_some();
+    let cases: Vec<&CaseScore> = cases.iter().copied().filter(is_known).collect();
     let cases = cases.as_slice();
     let mut by = Slices::new();
-    for (dimension, groups) in groups(cases, suite, warnings) {
+    let mut groups = groups(cases, suite);
+    let styles = by_style.iter().map(|(style, own)| (style.clone(), own.iter().filter(is_known).collect::<Vec<_>>()));
+    groups.insert("style".to_owned(), styles.filter(|(_, own)| !own.is_empty()).collect());
+    retain_dimensions(&mut groups, warnings);
+    for (dimension, groups) in groups {
         let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
@@ -64,19 +70,24 @@ pub(super) fn slices(
 /// The metrics of a part: beyond counts and verdicts, those alone that have a value there.
 fn part(members: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
     let mut metrics = metrics(members, suite, profile);
+    add_spread_over_trials(&mut metrics, members, suite, profile);
     metrics.retain(|(id, estimate)| estimate.value.is_some() || is_plain(id));
     metrics
 }
 
 type Groups<'c> = BTreeMap<String, BTreeMap<String, Vec<&'c CaseScore>>>;
 
-fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>) -> Groups<'c> {
+fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite) -> Groups<'c> {
     let mut groups = Groups::new();
     for &score in cases {
         for (dimension, value) in suite.cases[score.case].fields() {
             groups.entry(dimension).or_default().entry(value.to_owned()).or_default().push(score);
         }
     }
+    groups
+}
+
+fn retain_dimensions(groups: &mut Groups<'_>, warnings: &mut Vec<String>) {
     groups.retain(|dimension, values| {
         let keep = values.len() <= MOST_VALUES;
         if !keep {
@@ -84,7 +95,6 @@ fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>
         }
         keep
     });
-    groups
 }
 
 /// Several tools have the same fields.
@@ -109,7 +119,9 @@ fn add_verdicts_by_category(
     for (category, members) in members {
         let slice = slices.entry(category.to_owned()).or_insert(Slice { metrics: Vec::new(), cases: 0 });
         slice.cases = slice.cases.max(members.len());
-        slice.metrics.extend(verdict_metrics(&members, suite, profile));
+        let mut verdicts = verdict_metrics(&members, suite, profile);
+        add_spread_over_trials(&mut verdicts, &members, suite, profile);
+        slice.metrics.extend(verdicts);
     }
 }
 

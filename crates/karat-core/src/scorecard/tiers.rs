@@ -13,7 +13,7 @@ use crate::metric::table::{self, METRICS, Metric, Source};
 use crate::metric::targets::{spread, target_severity, weighted_recall};
 use crate::metric::{Part, Undefined, Value, ratio};
 use crate::profile::{Method, Profile};
-use crate::suite::{Case, Suite, Verdict};
+use crate::suite::{Case, Verdict};
 use crate::trial::{Outcome, Trial};
 
 /// A metric of the matches or of the audit of one trial.
@@ -22,6 +22,7 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
     let share = |yes: bool| f64::from(u8::from(yes));
     let vulnerable = case.verdict == Verdict::Vulnerable;
     let audited = trial.audited.as_ref();
+    let classified = audited.filter(|audited| audited.is_classified);
     let target = audited.and_then(|audited| audited.target.as_ref());
     let typed = || target.and_then(|target| target.type_match).filter(|_| vulnerable).ok_or(reason);
     match metric.id {
@@ -31,21 +32,25 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         "severity_weighted_recall" => {
             let mut found = vec![false; case.goldens.len()];
             trial.found.iter().for_each(|golden| found[*golden as usize] = true);
-            weighted_recall(case, |golden| found[golden], &profile.severity_weights)
+            weighted_recall(case, profile.method, |golden| found[golden], &profile.severity_weights)
         }
         "precision_lower" | "precision_upper" => precision_bound(metric.id, case, trial, profile),
-        "target_detection_rate" | "partial_credit_detection" if trial.unaudited => Err(Undefined("no audit")),
+        "target_detection_rate" | "partial_credit_detection"
+            if trial.unaudited || vulnerable && audited.is_some() && trial.target_found.is_none() =>
+        {
+            Err(Undefined("no audit"))
+        }
         "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or(reason),
         "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or(reason),
         // A trial that failed discovered nothing.
         "bonus_discovery_rate" if trial.outcome != Outcome::Reported => Ok(0.0),
-        "bonus_discovery_rate" => audited.map(|audited| share(audited.has_bonus(profile))).ok_or(reason),
-        "finding_precision_macro" => match audited.map(|audited| audited.classes.precision()) {
+        "bonus_discovery_rate" => classified.map(|audited| share(audited.has_bonus(profile))).ok_or(reason),
+        "finding_precision_macro" => match classified.map(|audited| audited.classes.precision()) {
             None => Err(reason),
             Some(Err(_)) if profile.audit_conventions.no_findings_is_precise => Ok(1.0),
             Some(rate) => rate,
         },
-        "over_flagging_score" => audited.map(|audited| audited.classes.invalid()).ok_or(reason),
+        "over_flagging_score" => classified.map(|audited| audited.classes.invalid()).ok_or(reason),
         "mean_rcir" => target.and_then(|target| target.rcir).ok_or(reason),
         "mean_ava" => target.and_then(|target| target.ava).ok_or(reason),
         "mean_fsv" => target.and_then(|target| target.fsv).ok_or(reason),
@@ -64,37 +69,6 @@ fn precision_bound(id: &str, case: &Case, trial: &TrialScore, profile: &Profile)
     let open = if id == "precision_upper" { trial.unlabelled } else { 0 };
     let value = ratio((counts.tp + open) as f64, (counts.tp + counts.fp) as f64, "no countable findings");
     if profile.undefined_is_zero { Ok(value.unwrap_or(0.0)) } else { value }
-}
-
-/// Of each vulnerable case with a safe twin: the share of trials that fire on the bug and are silent on its fix.
-pub(super) fn twins(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Vec<(usize, f64)> {
-    if suite.cases.iter().all(|case| case.twin.is_none()) {
-        return Vec::new();
-    }
-    let index: std::collections::HashMap<&str, usize> =
-        suite.cases.iter().enumerate().map(|(index, case)| (case.id.as_str(), index)).collect();
-    // Either side may name the other.
-    let mut pairs = std::collections::BTreeSet::new();
-    for (own, case) in suite.cases.iter().enumerate() {
-        let Some(&other) = case.twin.as_ref().and_then(|twin| index.get(twin.as_str())) else { continue };
-        match (case.verdict, suite.cases[other].verdict) {
-            (Verdict::Vulnerable, Verdict::Safe) => pairs.extend([(own, other)]),
-            (Verdict::Safe, Verdict::Vulnerable) => pairs.extend([(other, own)]),
-            _ => {}
-        }
-    }
-    let fires = |trial: &TrialScore| trial.target_found.unwrap_or(trial.verdict == Some(Verdict::Vulnerable));
-    let silent = |trial: &TrialScore| match (profile.method, &trial.audited) {
-        (Method::Verdict, _) | (_, Some(_)) => trial.verdict == Some(Verdict::Safe),
-        _ => trial.is_silent,
-    };
-    let of_pair = |(bug, fix): (usize, usize)| {
-        let on_fix = |number: u32| cases[fix].counted().find(|trial| trial.number == number);
-        let both = cases[bug].counted().filter_map(|trial| Some((trial, on_fix(trial.number)?)));
-        let right: Vec<f64> = both.map(|(bug, fix)| f64::from(u8::from(fires(bug) && silent(fix)))).collect();
-        crate::stats::summary::mean(&right).map(|value| (bug, value))
-    };
-    pairs.into_iter().filter_map(of_pair).collect()
 }
 
 /// Ratios of sums over single findings, which only a whole suite has.
@@ -154,8 +128,7 @@ pub(super) fn of_findings(cases: &[&CaseScore], profile: &Profile) -> (Metrics, 
         let value = sums.value(id, profile).unwrap_or(Err(Undefined("not a ratio of sums")));
         push(id, value, sums.finding_confidence.total as usize);
     }
-    // A profile of verdicts has no goldens to find.
-    let counts = if profile.method == Method::Verdict { [0.0; 3] } else { sums.counts };
+    let counts = counts_of_findings(&sums, profile);
     let required = (counts[0] + counts[2]) as usize;
     let mut drawn = Vec::new();
     for (scale, area, best) in [
@@ -170,6 +143,29 @@ pub(super) fn of_findings(cases: &[&CaseScore], profile: &Profile) -> (Metrics, 
     (metrics, drawn)
 }
 
+/// A profile of verdicts has no goldens to find.
+fn counts_of_findings(sums: &Sums, profile: &Profile) -> [f64; 3] {
+    if profile.method == Method::Verdict { [0.0; 3] } else { sums.counts }
+}
+
+/// A metric of thresholds from the counts at every level of its scale.
+pub(super) fn of_levels(
+    id: &str,
+    scale: Scale,
+    cells: impl Iterator<Item = (Cell, f64)>,
+    sums: &Sums,
+    profile: &Profile,
+) -> Value {
+    if scale == Scale::Verdict {
+        return levels::adaptive_error(cells, profile.calibration.bins);
+    }
+    let sweep = levels::swept(scale, cells, counts_of_findings(sums, profile));
+    if AREAS.contains(&id) { sweep.average_precision } else { sweep.best_f1() }
+}
+
+/// The metrics of thresholds that are areas under a curve; the others are its best point.
+const AREAS: [&str; 2] = ["average_precision", "severity_average_precision"];
+
 fn levels_at(cases: &[&CaseScore], scale: Scale) -> impl Iterator<Item = (Cell, f64)> {
     cases.iter().flat_map(move |case| case.levels.at_scale(scale))
 }
@@ -181,19 +177,22 @@ pub(super) fn total_sums<'c>(cases: impl IntoIterator<Item = &'c CaseScore>) -> 
 pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Sums {
     let counted = || scores.iter().filter(|trial| trial.counted);
     let vulnerable = case.verdict == Verdict::Vulnerable;
-    let share = 1.0 / counted().count() as f64;
+    // A case weighs 1, shared among the trials of which a verdict is known.
+    let share = 1.0 / counted().filter(|trial| trial.verdict_correct.is_some()).count() as f64;
     let mut sums = Sums::default();
     let mut points = Vec::new();
     for trial in counted() {
-        sums.verdicts.add(vulnerable, trial.verdict_correct, share);
+        if let Some(correct) = trial.verdict_correct {
+            sums.verdicts.add(vulnerable, correct, share);
+        }
         for (sum, count) in sums.counts.iter_mut().zip([trial.counts.tp, trial.counts.fp, trial.counts.fn_]) {
             *sum += count as f64;
         }
-        if vulnerable && trial.verdict_correct && trial.lucky_guess.is_some() {
+        if vulnerable && trial.verdict_correct == Some(true) && trial.lucky_guess.is_some() {
             sums.lucky += Part { part: if trial.lucky_guess == Some(true) { share } else { 0.0 }, whole: share };
         }
         if let Some(audited) = &trial.audited {
-            sums.audits += 1.0;
+            sums.audits += f64::from(u8::from(audited.is_classified));
             sums.classes += audited.classes;
         }
         let Some(line) = trial.line else { continue };
@@ -208,6 +207,9 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
     let targets = || counted().filter_map(|trial| trial.target_found).map(|found| f64::from(u8::from(found)));
     if vulnerable {
         sums.targets.add_mean(1.0, targets());
+        let mut credit = Part::default();
+        credit.add_mean(1.0, counted().filter_map(|trial| trial.target_credit));
+        sums.target_credit = credit.part;
         if let Some(severity) = target_severity(case) {
             sums.severe.add_mean(profile.severity_weights.weight(severity), targets());
         }
@@ -251,7 +253,7 @@ pub(super) fn levels(
 /// A case's verdicts with a confidence: it weighs 1, shared among its trials that state one.
 fn confidences(trials: &[TrialScore]) -> Vec<Point> {
     let sure = || trials.iter().filter(|trial| trial.counted && trial.outcome == Outcome::Reported);
-    let stated = || sure().filter_map(|trial| Some((trial.confidence?, trial.verdict_correct)));
+    let stated = || sure().filter_map(|trial| Some((trial.confidence?, trial.verdict_correct?)));
     let weight = 1.0 / stated().count() as f64;
     stated().map(|(confidence, right)| Point { confidence, right, weight }).collect()
 }

@@ -3,16 +3,17 @@
 use super::warnings::MOST_EXAMPLES;
 use crate::finding::Finding;
 use crate::identity::key;
-use crate::ids::FindingId;
-use crate::judgement::{AuditDecision, Classification, TargetAssessment};
+use crate::ids::{FindingId, JudgeName};
+use crate::judgement::{Classification, Expressed, TargetAssessment};
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{Extra, ExtraReason, Flag, KeptPairs, Match, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{Extra, ExtraReason, Flag, KeptPairs, Match, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
-use crate::matching::trial::match_trial;
+use crate::matching::trial::{all_missed, match_trial};
 use crate::metric::counts::Counts;
-use crate::metric::findings_quality::Classes;
-use crate::profile::{FailedTrials, Method, OutsideChange, Profile};
+use crate::metric::findings_quality::{AuditedFinding, Classes};
+use crate::panel::{AuditTie, MergedAudit};
+use crate::profile::{FailedTrials, Method, OutsideChange, Profile, VerdictFrom};
 use crate::suite::{Case, Verdict};
 use crate::trial::{Outcome, Trial};
 use std::collections::BTreeSet;
@@ -25,7 +26,10 @@ pub struct TrialScore {
     /// Index of the trial among those given; `None` for one that has no line.
     pub line: Option<usize>,
     pub verdict: Option<Verdict>,
-    pub verdict_correct: bool,
+    /// Whether its verdict follows from its findings, as the profile says how.
+    pub verdict_derived: bool,
+    /// Whether the verdict is the truth; false for one that had to be given and was not, absent where nothing is known of it.
+    pub verdict_correct: Option<bool>,
     /// Said vulnerable, rightly, without finding the target; absent where there is no target to find.
     pub lucky_guess: Option<bool>,
     /// Whether the target was found; absent where there is none to find.
@@ -50,10 +54,38 @@ pub struct TrialScore {
     pub one_to_one: Option<Box<Counts>>,
     /// Whether it reported, and nothing that counts against it.
     pub(crate) is_silent: bool,
+    /// Whether it reports the target of the vulnerable twin of its case.
+    pub(crate) reports_twin: bool,
     /// Whether the profile wants an audit and there is none.
     pub(crate) unaudited: bool,
     /// What readers are warned of; most trials have nothing of it.
     pub(crate) oddities: Option<Box<Oddities>>,
+}
+
+/// How the verdicts of a tool come about where neither trials nor audits state them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct VerdictRules {
+    pub(super) from: VerdictFrom,
+    /// Whether the tool names a weakness number in any finding: if not, its findings say nothing of the numbers of a case.
+    pub(super) names_cwe: bool,
+    /// Whether it states verdicts.
+    pub(super) states_verdicts: bool,
+}
+
+impl VerdictRules {
+    /// Whether a verdict on this case follows from findings.
+    fn derives(self, case: &Case) -> bool {
+        match self.from {
+            VerdictFrom::Cwe => case.cwe.is_empty() || self.names_cwe,
+            VerdictFrom::Any => true,
+            VerdictFrom::None => false,
+        }
+    }
+
+    /// Whether a failed trial gave a wrong verdict; of a tool that gives none it did not.
+    fn is_failure_wrong(self, case: &Case) -> bool {
+        self.states_verdicts || self.derives(case)
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,39 +96,59 @@ pub(crate) struct Oddities {
     pub(crate) shared_findings: usize,
     /// Judgements about goldens or findings the trial does not have.
     pub(crate) unknown_judgements: usize,
-    pub(crate) split_audit: bool,
+    /// Pairs and extras on which judges are evenly split.
+    pub(crate) tied: usize,
+    /// Decisions of audits that a rule had to settle.
+    pub(crate) tied_in_audit: usize,
     /// Findings that the audit classifies and the trial does not have.
     pub(crate) unknown_in_audit: usize,
     pub(crate) differing_keys: DifferingKeys,
 }
 
 impl TrialScore {
-    pub(super) fn new(prepared: &PreparedCase<'_>, trial: &Trial, line: usize, decisions: &Decisions<'_>) -> Self {
+    pub(super) fn new(
+        prepared: &PreparedCase<'_>,
+        trial: &Trial,
+        line: usize,
+        decisions: &Decisions<'_>,
+        rules: VerdictRules,
+    ) -> Self {
         if trial.outcome == Outcome::Unavailable {
             return Self { number: trial.number, outcome: trial.outcome, line: Some(line), ..Self::default() };
         }
         let (case, profile) = (prepared.case, prepared.profile);
         let result = match_trial(prepared, trial, decisions);
         let failed = trial.outcome != Outcome::Reported;
-        let audit = decisions.audit.as_deref();
-        let verdict = if failed {
-            None
-        } else if let Some(audit) = audit {
-            audit.said_vulnerable.map(|yes| if yes { Verdict::Vulnerable } else { Verdict::Safe })
-        } else {
-            let left_out: BTreeSet<usize> = untouched_extras(&result, profile).collect();
-            Some(verdict_by(case, trial, |finding| !left_out.contains(&finding)))
+        let applies = profile.method == Method::Audit || !decisions.is_audit_of_extras;
+        let audit = decisions.audit.as_ref().filter(|_| applies);
+        let stated = match audit.and_then(|audit| audit.decision.said_vulnerable) {
+            _ if failed => rules.is_failure_wrong(case).then_some(None),
+            Some(Expressed::Value(true)) => Some(Some(Verdict::Vulnerable)),
+            Some(Expressed::Value(false)) => Some(Some(Verdict::Safe)),
+            Some(Expressed::Nothing) => Some(None),
+            None => trial.verdict.map(Some),
         };
-        let audited = audit.map(|audit| Box::new(AuditSummary::new(audit, decisions)));
-        // A silent trial found nothing and needs no audit.
-        let unaudited = profile.method == Method::Audit && !failed && audit.is_none() && !trial.is_silent();
-        let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
-            Some(target) => Some(target.found),
-            None if unaudited => None,
-            // An audit of a vulnerable case without a target entry means the target was not found.
+        let derived = if stated.is_none() && !failed {
+            let left_out: BTreeSet<usize> = untouched_extras(&result, profile).collect();
+            derived_verdict(case, trial, rules, |finding| !left_out.contains(&finding))
+        } else {
+            None
+        };
+        // None where nothing is known of it, and none within where it had to be given and was not.
+        let known = stated.or(derived.map(Some));
+        let verdict = known.flatten();
+        let audited = audit.map(|audit| Box::new(AuditSummary::new(audit, trial, decisions)));
+        // A silent trial found nothing and needs no audit. People may audit a part of a trial.
+        let is_audit = profile.method == Method::Audit && !failed && !trial.is_silent();
+        let unaudited = is_audit && audit.is_none();
+        let is_complete = audit.is_some_and(|audit| audit.is_complete);
+        let target_found = match audit.and_then(|audit| audit.decision.target.as_ref()?.found) {
+            Some(found) => Some(found),
+            None if is_audit && !is_complete => None,
+            // A model's audit of a vulnerable case without a target entry means the target was not found.
             None => has_target(case, profile)
                 .then(|| target_matches(case, &result).next().is_some())
-                .or((audited.is_some() && case.verdict == Verdict::Vulnerable).then_some(false)),
+                .or((is_complete && case.verdict == Verdict::Vulnerable).then_some(false)),
         };
         let in_part = match &audited {
             Some(audited) => audited.target_in_part(),
@@ -110,7 +162,8 @@ impl TrialScore {
             crowded: result.crowded,
             shared_findings: if profile.method == Method::Recorded { shared_findings(&result) } else { 0 },
             unknown_judgements: decisions.unknown.len(),
-            split_audit: decisions.split_audit,
+            tied: decisions.votes.values().filter(|votes| votes.is_tied).count() + decisions.tied_extras.len(),
+            tied_in_audit: audit.map_or(0, |audit| audit.ties.len()),
             unknown_in_audit: decisions.unknown_in_audit,
             differing_keys: DifferingKeys::new(trial, profile),
         };
@@ -121,12 +174,13 @@ impl TrialScore {
             counted: !failed || profile.failed_trials == FailedTrials::Miss,
             line: Some(line),
             verdict,
-            verdict_correct: verdict == Some(case.verdict),
-            lucky_guess: target_found.map(|found| guessed && !found),
+            verdict_derived: derived.is_some(),
+            verdict_correct: known.map(|verdict| verdict == Some(case.verdict)),
+            lucky_guess: known.and(target_found).map(|found| guessed && !found),
             target_found,
             target_credit: target_found.map(credit),
             audited,
-            confidence: audit.and_then(|audit| audit.confidence_expressed).or(trial.confidence),
+            confidence: audit.and_then(|audit| audit.decision.confidence_expressed?.value()).or(trial.confidence),
             counts: counts(&result, profile),
             pass: !failed
                 && result.misses.is_empty()
@@ -140,6 +194,7 @@ impl TrialScore {
             untouched: untouched_extras(&result, profile).count(),
             unlabelled: counted_extras(&result, profile).filter(|extra| !extra.why.is_labelled()).count(),
             is_silent: !failed && counted_extras(&result, profile).next().is_none(),
+            reports_twin: false,
             result: result.into(),
         }
     }
@@ -154,14 +209,13 @@ impl TrialScore {
         }
     }
 
-    pub(super) fn skipped(case: &Case, number: u32, profile: &Profile) -> Self {
-        let why = MissReason::TrialFailed(Outcome::Skipped);
-        let missed = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
-        let misses: Vec<Miss> = missed.map(|(golden, _)| Miss::new(golden, why)).collect();
+    pub(super) fn skipped(case: &Case, number: u32, profile: &Profile, rules: VerdictRules) -> Self {
+        let misses = all_missed(case, profile.method, MissReason::TrialFailed(Outcome::Skipped));
         Self {
             number,
             outcome: Outcome::Skipped,
             counted: profile.failed_trials == FailedTrials::Miss,
+            verdict_correct: rules.is_failure_wrong(case).then_some(false),
             target_found: has_target(case, profile).then_some(false),
             target_credit: has_target(case, profile).then_some(0.0),
             counts: Counts { fn_: misses.len(), ..Counts::default() },
@@ -172,8 +226,12 @@ impl TrialScore {
 
     /// How far the stated confidence lies from what it should have been: 1 for a right verdict, 0 for a wrong one.
     pub fn calibration_error(&self) -> Option<f64> {
-        let correct = f64::from(u8::from(self.verdict_correct));
-        self.confidence.filter(|_| self.outcome == Outcome::Reported).map(|confidence| (confidence - correct).abs())
+        let correct = f64::from(u8::from(self.verdict_correct?));
+        self.confidence.filter(|_| self.is_reported()).map(|confidence| (confidence - correct).abs())
+    }
+
+    pub(super) fn is_reported(&self) -> bool {
+        self.outcome == Outcome::Reported
     }
 
     /// Extras that a person may be asked about, whatever was said of them: neither traps nor audited nor left out.
@@ -202,7 +260,7 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
 }
 
 /// Extras, without valid ones and those the profile leaves out as outside the change.
-fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
+pub(super) fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
     result.extras.iter().filter(move |e| !is_left_out(e, profile) && !e.why.is_valid())
 }
 
@@ -225,18 +283,12 @@ pub(super) fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) 
     extras.chain(duplicates).chain(result.acceptable.iter().filter(|_| profile.acceptable_are_false).map(|m| m.finding))
 }
 
-/// The verdict of a trial on its case: the stated one, else the one that its findings imply.
-pub fn stated_verdict(case: &Case, trial: &Trial) -> Verdict {
-    verdict_by(case, trial, |_| true)
-}
-
-fn verdict_by(case: &Case, trial: &Trial, counts: impl Fn(usize) -> bool) -> Verdict {
-    if let Some(stated) = trial.verdict {
-        return stated;
-    }
-    let is_alarm = |f: &Finding| case.cwe.is_empty() || f.cwe.iter().any(|n| case.cwe.contains(n));
-    let alarm = trial.findings.iter().enumerate().any(|(index, finding)| counts(index) && is_alarm(finding));
-    if alarm { Verdict::Vulnerable } else { Verdict::Safe }
+/// The verdict that follows from the findings of a trial that count.
+fn derived_verdict(case: &Case, trial: &Trial, rules: VerdictRules, counts: impl Fn(usize) -> bool) -> Option<Verdict> {
+    let names = |finding: &Finding| finding.cwe.iter().any(|number| case.cwe.contains(number));
+    let is_alarm = |finding: &Finding| rules.from != VerdictFrom::Cwe || case.cwe.is_empty() || names(finding);
+    let alarm = || trial.findings.iter().enumerate().any(|(index, finding)| counts(index) && is_alarm(finding));
+    rules.derives(case).then(|| if alarm() { Verdict::Vulnerable } else { Verdict::Safe })
 }
 
 fn has_target(case: &Case, profile: &Profile) -> bool {
@@ -245,9 +297,8 @@ fn has_target(case: &Case, profile: &Profile) -> bool {
 
 /// Matches of the target golden, or where none is marked of any required one.
 fn target_matches<'r>(case: &'r Case, result: &'r TrialResult) -> impl Iterator<Item = &'r Match> {
-    let marked = case.goldens.iter().any(|g| g.target);
     let found = result.matches.iter().chain(&result.acceptable);
-    found.filter(move |m| if marked { case.goldens[m.golden].target } else { case.goldens[m.golden].is_required() })
+    found.filter(|m| case.is_target(&case.goldens[m.golden]))
 }
 
 /// Whether all that reports the target does so in part, by the judge's own word.
@@ -308,23 +359,39 @@ impl DifferingKeys {
 pub struct AuditSummary {
     /// Index of the judgement that holds the explanation.
     pub judgement: Option<usize>,
+    /// Who made the audits, by name, people first.
+    pub judges: Vec<JudgeName>,
+    /// Those that were classified.
     pub findings: Vec<(FindingId, Classification)>,
     pub classes: Classes,
+    /// Whether the findings were judged; people may have been asked about other things only.
+    pub is_classified: bool,
+    /// Whether the target was found; `None` if nobody was asked.
+    pub target_found: Option<bool>,
     /// The target, where it was found: without it, its scores mean nothing.
     pub target: Option<TargetAssessment>,
+    /// Decisions with equally many votes for several answers, which a rule settled.
+    pub ties: Vec<AuditTie>,
 }
 
 impl AuditSummary {
-    fn new(audit: &AuditDecision, decisions: &Decisions<'_>) -> Self {
+    fn new(audit: &MergedAudit, trial: &Trial, decisions: &Decisions<'_>) -> Self {
         let mut classes = Classes::default();
-        for (place, found) in audit.findings.iter().enumerate() {
-            classes.add(found.classification, place < decisions.classified_by_people);
+        for found in &audit.decision.findings {
+            let people = audit.by_people.get(&found.finding).copied().unwrap_or_default();
+            classes.add(AuditedFinding { class: found.classification, people, is_valid: found.is_valid_concern });
         }
+        let target = audit.decision.target.as_ref();
+        let classified = audit.decision.findings.iter();
         Self {
             judgement: decisions.audited_by.map(|(_, index)| index),
-            findings: audit.findings.iter().map(|found| (found.finding.clone(), found.classification)).collect(),
+            judges: audit.judges.clone(),
+            findings: classified.filter_map(|found| Some((found.finding.clone(), found.classification?))).collect(),
+            is_classified: audit.is_complete || trial.is_silent() || classes.total() > 0.0,
             classes,
-            target: audit.target.clone().filter(|target| target.found),
+            target_found: target.and_then(|target| target.found).or(audit.is_complete.then_some(false)),
+            target: target.filter(|target| target.found == Some(true)).cloned(),
+            ties: audit.ties.clone(),
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn warn_of_trials(
         let cases =
             if cases > 0 { format!(", with {}", crate::wording::count(cases, "whole case")) } else { String::new() };
         warnings.push(format!(
-            "{tool}: {unavailable} of {} unavailable because of an outage; left out of its figures{cases}",
+            "{tool}: {unavailable} of {} unavailable: an outage, no key or a spent budget; left out of its figures{cases}",
             crate::wording::count(all, "trial")
         ));
     }
@@ -43,8 +43,20 @@ pub(super) fn warn_of_trials(
     warn(odd().map(|odd| odd.unknown_judgements).sum(), &|n| {
         format!("{n} judgements name a golden or finding that its trials do not have; ignored")
     });
-    warn(odd().filter(|odd| odd.split_audit).count(), &|n| {
-        format!("trials whose audits are evenly split about the verdict: {n}; the first audit was used")
+    warn(odd().map(|odd| odd.tied).sum(), &|n| {
+        let are = plural(n, "pair or extra has", "pairs or extras have");
+        format!(
+            "{are} evenly split judges; what their confidences do not settle is no match and confirms nothing, and `karat \
+             explain` shows both sides"
+        )
+    });
+    warn(odd().filter(|odd| odd.tied_in_audit > 0).count(), &|n| {
+        let decisions: usize = odd().map(|odd| odd.tied_in_audit).sum();
+        let (are, each) = (plural(n, "trial has", "trials have"), crate::wording::count(decisions, "decision"));
+        format!(
+            "{are} audits that are evenly split, on {each}; what credits the tool least was used, and `karat explain` \
+             names them"
+        )
     });
     warn(trials().filter(|trial| trial.unaudited).count(), &|n| {
         let trials = plural(n, "trial was", "trials were");

@@ -52,6 +52,8 @@ named_enum! {
         Worse = "worse",
         /// It does the same, within the margin.
         Equivalent = "equivalent",
+        /// Its result is the same on every case.
+        Identical = "identical",
         /// The data do not decide.
         Inconclusive = "inconclusive",
     }
@@ -66,6 +68,13 @@ pub fn verdict(interval: &Interval, margin: f64) -> DifferenceVerdict {
         (_, high) if high < 0.0 => DifferenceVerdict::Worse,
         _ => DifferenceVerdict::Inconclusive,
     }
+}
+
+/// The largest share of units that could still differ where none of `n` does, at this level: `1 − (1 − level)^(1/n)`.
+///
+/// The one-sided limit of Clopper and Pearson (1934) of none of n. Undefined of none.
+pub fn unseen_share(n: usize, level: f64) -> Option<f64> {
+    (n > 0 && level > 0.0 && level < 1.0).then(|| 1.0 - libm::pow(1.0 - level, 1.0 / n as f64))
 }
 
 /// The result of McNemar's test.

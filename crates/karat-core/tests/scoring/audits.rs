@@ -3,7 +3,7 @@
 use crate::story::{case, profile, suite, trial};
 use karat_core::ids::{CaseId, FindingId, JudgeName, ToolName};
 use karat_core::judgement::{
-    AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment, TypeMatch,
+    AuditDecision, Classification, ClassifiedFinding, Decision, Expressed, Judgement, TargetAssessment, TypeMatch,
 };
 use karat_core::metric::table::{METRICS, Track};
 use karat_core::scorecard::{Metrics, Scorecard, score};
@@ -17,15 +17,13 @@ fn audit(line: &str) -> Judgement {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [case, judge, said, confidence, classes, target] = words.as_slice() else { panic!("{line}") };
     let class = |(index, letter): (usize, char)| ClassifiedFinding {
-        finding: FindingId::new(format!("response:{index}")),
-        classification: Classification::ALL["TPBHMDOSI".find(letter).unwrap()],
-        matches_target: None,
-        is_valid_concern: None,
+        classification: Some(Classification::ALL["TPBHMDOSI".find(letter).unwrap()]),
+        ..ClassifiedFinding::unasked(FindingId::new(format!("response:{index}")))
     };
     let parts: Vec<&str> = target.split(',').collect();
     let rated = |index: usize| parts.get(index).and_then(|text| text.parse().ok());
     let assessment = TargetAssessment {
-        found: *target != "no",
+        found: Some(*target != "no"),
         finding: None,
         type_match: TypeMatch::ALL.into_iter().find(|level| level.as_str() == parts[0]),
         rcir: rated(1),
@@ -39,8 +37,8 @@ fn audit(line: &str) -> Judgement {
         judge: JudgeName::new(*judge),
         exchange: None,
         decision: Decision::Audit(AuditDecision {
-            said_vulnerable: (*said != "-").then_some(*said == "yes"),
-            confidence_expressed: confidence.parse().ok(),
+            said_vulnerable: Some((*said != "-").then_some(*said == "yes").into()),
+            confidence_expressed: Some(confidence.parse().ok().into()),
             findings: classes.chars().filter(|c| *c != '-').enumerate().map(class).collect(),
             target: (*target != "-").then_some(assessment),
             explanation: None,
@@ -183,6 +181,32 @@ fn the_conventions_of_the_framework() {
     check(&zero("audit"), &[("ece", 0.0)]);
 }
 
+/// The composites of `audit-strict`: near misses have partial credit, and a bonus that no person confirmed has none.
+#[test]
+fn strict_composites_by_hand() {
+    let strict = scored(&five(), AUDITS, "audit-strict");
+    let parts: [(f64, f64); 5] = [(2.0 / 3.0, 0.25), (0.5, 0.25), (1.0 / 3.0, 0.15), (0.75, 0.25), (0.65, 0.1)];
+    check(
+        &strict.tools[0].metrics,
+        &[
+            ("target_detection_rate", 1.0 / 3.0),
+            ("partial_credit_detection", 0.5),
+            ("finding_precision", 0.5),
+            ("finding_precision_confirmed", 1.0 / 3.0),
+            ("ece", 0.35),
+            ("sui", parts.iter().map(|(part, weight)| libm::pow(*part, *weight)).product()),
+            ("true_understanding_score", libm::cbrt(0.5 * 0.75 / 3.0)),
+            ("true_understanding_geometric", libm::cbrt(0.5 * 0.75 / 3.0)),
+        ],
+    );
+    // All other figures are those of the published profile.
+    let plain = scored(&five(), AUDITS, "audit");
+    let composites = ["sui", "true_understanding_score", "true_understanding_geometric"];
+    for ((id, own), (_, other)) in strict.tools[0].metrics.iter().zip(&plain.tools[0].metrics) {
+        assert!(own.value == other.value || composites.contains(id), "{id}: {own:?} {other:?}");
+    }
+}
+
 #[test]
 fn missing_data_is_undefined_with_a_reason() {
     let none = scored(&five(), "", "karat");
@@ -278,19 +302,12 @@ fn audit_of_findings(line: &str) -> Judgement {
     let classified = |word: &str| {
         let (finding, class) = word.split_once('=').unwrap();
         let class = Classification::ALL.into_iter().find(|known| known.as_str() == class).unwrap();
-        let (matches_target, is_valid_concern) = (None, None);
-        ClassifiedFinding { finding: FindingId::new(finding), classification: class, matches_target, is_valid_concern }
+        ClassifiedFinding { classification: Some(class), ..ClassifiedFinding::unasked(FindingId::new(finding)) }
     };
     let by = Some(target.trim()).filter(|target| !target.is_empty()).map(FindingId::new);
     let rcir = (!judge.is_human()).then_some(0.75);
-    let found = |finding| TargetAssessment {
-        found: true,
-        finding: Some(finding),
-        type_match: None,
-        rcir,
-        ava: None,
-        fsv: None,
-    };
+    let found =
+        |finding| TargetAssessment { found: Some(true), finding: Some(finding), rcir, ..TargetAssessment::default() };
     Judgement {
         case: CaseId::new("v1"),
         tool: ToolName::new("t"),
@@ -298,11 +315,10 @@ fn audit_of_findings(line: &str) -> Judgement {
         judge,
         exchange: None,
         decision: Decision::Audit(AuditDecision {
-            said_vulnerable: Some(true),
-            confidence_expressed: None,
+            said_vulnerable: Some(Expressed::Value(true)),
             findings: words.map(classified).collect(),
             target: by.map(found),
-            explanation: None,
+            ..AuditDecision::default()
         }),
     }
 }
@@ -328,9 +344,9 @@ fn a_model_completes_the_audit_of_people() {
     assert_eq!(describe(&[anna, model]), describe(&[model, anna]));
     // What a model saw as the target and a person calls something else is not found.
     assert_eq!(describe(&[model, "human:anna f1=HALLUCINATED"]), (Some(false), 3.0, 0.0, None));
-    // Of people most decide, finding by finding; of equal voices the one that is heard.
+    // Of people most decide, finding by finding; of equal voices the one that credits the tool least.
     let (ben, carl) = ("human:ben f2=HALLUCINATED", "human:carl f2=HALLUCINATED f3=BONUS_VALID");
-    assert_eq!(describe(&[model, anna, ben]).2, 1.0);
+    assert_eq!(describe(&[model, anna, ben]).2, 0.0);
     assert_eq!(describe(&[model, anna, ben, carl]), (Some(true), 1.0, 1.0, Some(0.75)));
     // Where people agree with a model on the target, how well it is understood is the model's word still.
     assert_eq!(describe(&[model, "human:anna f1=TARGET_MATCH | f1"]).3, Some(0.75));
@@ -352,19 +368,18 @@ fn every_combination_of_goldens_and_audits_is_scored() {
     for (goldens, findings) in goldens.iter().flat_map(|own| findings.map(|findings| (*own, findings))) {
         let suite = suite(vec![case("c", goldens)]);
         let trial = trial("c", 1, findings);
-        let required = suite.cases[0].required().count();
+        // An audit looks for one golden, and the others can neither be found nor missed.
+        let compared = usize::from(!suite.cases[0].is_clean());
         for (found, named) in [false, true].into_iter().flat_map(|found| named.map(|named| (found, named))) {
             for class in [None].into_iter().chain(Classification::ALL.map(Some)) {
                 let mut judgement = audit("c m yes 0.9 - exact");
                 let Decision::Audit(decision) = &mut judgement.decision else { unreachable!() };
                 let target = decision.target.as_mut().unwrap();
-                (target.found, target.finding) = (found, named.map(FindingId::new));
+                (target.found, target.finding) = (Some(found), named.map(FindingId::new));
                 decision.findings = class
-                    .map(|classification| ClassifiedFinding {
-                        finding: FindingId::new("f0"),
-                        classification,
-                        matches_target: None,
-                        is_valid_concern: None,
+                    .map(|class| ClassifiedFinding {
+                        classification: Some(class),
+                        ..ClassifiedFinding::unasked(FindingId::new("f0"))
                     })
                     .into_iter()
                     .collect();
@@ -374,7 +389,7 @@ fn every_combination_of_goldens_and_audits_is_scored() {
                 let placed =
                     result.matches.len() + result.extras.len() + result.duplicates.len() + result.acceptable.len();
                 assert_eq!(placed, trial.findings.len(), "{what}");
-                assert_eq!(result.matches.len() + result.misses.len(), required, "{what}");
+                assert_eq!(result.matches.len() + result.misses.len(), compared, "{what}");
             }
         }
     }

@@ -57,7 +57,7 @@ fn estimate<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
 #[test]
 fn means_of_cases_are_resampled_and_proportions_are_not() {
     let (suite, trials) = forty();
-    let tool = scored(&suite, &trials, &profile("karat", ""), &alone());
+    let tool = scored(&suite, &trials, &profile("karat", "verdict_from = \"any\""), &alone());
     let found: Vec<f64> = tool.cases[..40].iter().map(|c| c.trials[0].counts.tp as f64).collect();
     let hits = found.iter().filter(|v| **v > 0.0).count();
     let recall = estimate(&tool.metrics, "recall");
@@ -85,7 +85,7 @@ fn percentile_and_clopper_pearson_on_request() {
         resamples: 2000,
         ..alone()
     };
-    let tool = scored(&suite, &trials, &profile("karat", ""), &wanted);
+    let tool = scored(&suite, &trials, &profile("karat", "verdict_from = \"any\""), &wanted);
     assert_eq!(estimate(&tool.metrics, "recall").method.as_deref(), Some("hierarchical-bootstrap-percentile"));
     let fpr = estimate(&tool.metrics, "fpr");
     let expected = clopper_pearson(2, 10, 0.95).unwrap();
@@ -97,7 +97,7 @@ fn percentile_and_clopper_pearson_on_request() {
 #[test]
 fn clusters_are_drawn_whole() {
     let (suite, trials) = forty();
-    let rules = profile("karat", "");
+    let rules = profile("karat", "verdict_from = \"any\"");
     let separate = scored(&suite, &trials, &rules, &alone());
     // Ten repositories are enough for the default.
     let together = scored(&suite, &trials, &rules, &Intervals::default());
@@ -119,7 +119,7 @@ fn constant_shares_get_a_proportion_interval_or_none() {
     let names: Vec<String> = (0..8).map(|n| format!("c{n}")).collect();
     let cases = names.iter().map(|name| case(name, "g1 a.py:5 kw=sql sev=high | x\n g2 b.py:5 kw=race | y")).collect();
     let trials: Vec<Trial> = names.iter().map(|name| trial(name, 1, "f1 a.py:5 sev=high | sql")).collect();
-    let tool = scored(&suite(cases), &trials, &profile("karat", ""), &Intervals::default());
+    let tool = scored(&suite(cases), &trials, &profile("karat", "verdict_from = \"any\""), &Intervals::default());
     let precision = estimate(&tool.metrics, "precision");
     let expected = wilson(8, 8, 0.95).unwrap();
     assert_eq!((precision.ci, precision.value), (Some([expected.low, 1.0]), Some(1.0)));
@@ -143,7 +143,12 @@ fn the_mean_over_categories_is_resampled_by_case() {
 #[test]
 fn every_metric_has_an_interval_or_a_reason() {
     let (suite, trials) = forty();
-    let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals { resamples: 500, ..Intervals::default() });
+    let tool = scored(
+        &suite,
+        &trials,
+        &profile("karat", "verdict_from = \"any\""),
+        &Intervals { resamples: 500, ..Intervals::default() },
+    );
     for metric in METRICS.iter().filter(|metric| metric.track == Track::Findings) {
         let estimate = estimate(&tool.metrics, metric.id);
         match (estimate.value, estimate.ci, estimate.no_ci) {
@@ -159,7 +164,7 @@ fn every_metric_has_an_interval_or_a_reason() {
 #[test]
 fn seeds_decide_and_threads_do_not() {
     let (suite, trials) = forty();
-    let rules = profile("karat", "");
+    let rules = profile("karat", "verdict_from = \"any\"");
     let with = |seed: Option<u64>| {
         let tool = scored(&suite, &trials, &rules, &Intervals { seed, resamples: 500, ..Intervals::default() });
         estimate(&tool.metrics, "recall").ci
@@ -190,7 +195,7 @@ fn shared_repositories(seed: u64) -> (Suite, Vec<Trial>) {
 
 /// In how many of so many suites the interval of recall holds the truth, which is one half.
 fn coverage(suites: u64, intervals: &Intervals) -> f64 {
-    let rules = profile("karat", "");
+    let rules = profile("karat", "verdict_from = \"any\"");
     let covers = |seed: u64| {
         let (suite, trials) = shared_repositories(seed);
         let tool = scored(&suite, &trials, &rules, intervals);

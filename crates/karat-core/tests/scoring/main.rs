@@ -12,6 +12,7 @@ mod many;
 mod metrics;
 mod outages;
 mod outcomes;
+mod over_trials;
 mod properties;
 mod reasons;
 mod story;

@@ -2,7 +2,8 @@
 
 use crate::story::{case, profile, suite, trial};
 use karat_core::ids::{CaseId, FindingId, ToolName};
-use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, Decision, Judgement};
+use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, Decision, Expressed, Judgement};
+use karat_core::metric::counts::Confusion;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::table::{Basis, METRICS, Track, basis};
 use karat_core::profile::Profile;
@@ -96,7 +97,7 @@ fn undefined_is_left_out_of_means_and_counted() {
     let precision = &tool.metrics.iter().find(|(id, _)| *id == "precision").unwrap().1;
     assert_eq!((precision.n, precision.left_out), (1, 1));
     assert_eq!(reason(&tool.metrics, "clean_pass"), "no clean case");
-    assert_eq!(reason(&tool.metrics, "fpr"), "no safe case");
+    assert_eq!(reason(&tool.metrics, "fpr"), "no safe case with a verdict");
     // The published benchmark counts it as 0.
     let (crb, _) = scored(&suite, &trials, &profile("crb", ""));
     close(&crb.metrics, "precision", 0.5);
@@ -121,6 +122,9 @@ fn failed_trials_miss_everything_or_are_left_out() {
         failed("clean", 1, Outcome::TimedOut),
         trial("clean", 2, ""),
     ];
+    let said = |trial: &Trial| if trial.findings.is_empty() { Verdict::Safe } else { Verdict::Vulnerable };
+    let stated = |trial: Trial| Trial { verdict: (trial.outcome == Outcome::Reported).then(|| said(&trial)), ..trial };
+    let trials = trials.map(stated);
     let (miss, card) = scored(&suite, &trials, &profile("karat", ""));
     close(&miss.metrics, "recall", 0.5);
     close(&miss.metrics, "clean_pass", 0.5);
@@ -173,30 +177,63 @@ fn verdicts_by_statement_by_weakness_and_by_any_finding() {
     assert_eq!((tool.verdicts.tp, tool.verdicts.fp, tool.verdicts.tn, tool.verdicts.fn_), (2.5, 0.5, 0.5, 0.5));
 }
 
+/// Nothing follows from findings but what the rules say, and nothing from those of a tool that names no weakness number.
+#[test]
+fn verdicts_that_nothing_gives_are_no_verdicts() {
+    let mut suite = suite(vec![case("bug", "g a.c:1 kw=sql target | x"), case("fix", ""), case("down", "h b.c:1 | x")]);
+    suite.cases.iter_mut().for_each(|case| case.cwe = vec![89]);
+    let trials = |cwe: &str| {
+        let sure = |trial: Trial| Trial { confidence: Some(0.9), ..trial };
+        let down = Trial { outcome: Outcome::Crashed, ..trial("down", 1, "") };
+        vec![sure(trial("bug", 1, &format!("f z.c:9 {cwe} | other"))), sure(trial("fix", 1, "f z.c:9 | other")), down]
+    };
+    let verdicts = |from: &str, cwe: &str, profile_name: &str| {
+        let rules = profile(profile_name, &format!("verdict_from = \"{from}\""));
+        let (tool, _) = scored(&suite, &trials(cwe), &rules);
+        let correct = [0, 1, 2].map(|at: usize| tool.cases[at].trials[0].verdict_correct);
+        (tool, correct)
+    };
+    for name in ["karat", "crb", "identity", "recorded"] {
+        for (from, cwe) in [("none", ""), ("none", "cwe=89"), ("cwe", "")] {
+            let (tool, correct) = verdicts(from, cwe, name);
+            assert_eq!(correct, [None; 3], "{name} {from} {cwe}");
+            assert_eq!(tool.verdicts_derived, 0, "{name} {from} {cwe}");
+            let of_verdicts = |id: &str| id.contains("lucky") || id == "brier" || id == "ece";
+            for metric in METRICS.iter().filter(|metric| metric.tier == 1 || of_verdicts(metric.id)) {
+                assert_ne!(reason(&tool.metrics, metric.id), "defined", "{name} {from} {}", metric.id);
+            }
+            assert_eq!((tool.verdicts, tool.lucky.len()), (Confusion::default(), 0));
+        }
+        // A failed trial is wrong of a tool that gives verdicts.
+        let (tool, correct) = verdicts("any", "", name);
+        assert_eq!((correct, tool.verdicts_derived), ([Some(true), Some(false), Some(false)], 2));
+        let (tool, correct) = verdicts("cwe", "cwe=89", name);
+        assert_eq!((correct, tool.verdicts_derived), ([Some(true), Some(true), Some(false)], 2));
+    }
+}
+
 #[test]
 fn an_audit_speaks_before_the_trial_and_no_verdict_is_wrong() {
     let suite = suite(vec![case("c", "g a.sol:5 kw=reentrancy target | x")]);
     let trials = [Trial { verdict: Some(Verdict::Vulnerable), ..trial("c", 1, "f b/other.sol:900 | something else") }];
     let (plain, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9"));
     assert_eq!(plain.cases[0].trials[0].lucky_guess, Some(true));
-    let audit = |said_vulnerable| Judgement {
+    let audit = |said_vulnerable: Option<bool>| Judgement {
         case: CaseId::new("c"),
         tool: ToolName::new("t"),
         trial: 1,
         judge: karat_core::ids::JudgeName::new("m"),
         exchange: None,
         decision: Decision::Audit(AuditDecision {
-            said_vulnerable,
-            confidence_expressed: Some(0.7),
-            findings: Vec::new(),
-            target: None,
-            explanation: None,
+            said_vulnerable: Some(said_vulnerable.into()),
+            confidence_expressed: Some(Expressed::Value(0.7)),
+            ..AuditDecision::default()
         }),
     };
     for (said, correct) in [(None, false), (Some(false), false), (Some(true), true)] {
         let card = score(&suite, &trials, &[audit(said)], &profile("karat", ""));
         let trial = &card.tools[0].cases[0].trials[0];
-        assert_eq!((trial.verdict_correct, trial.confidence), (correct, Some(0.7)), "{said:?}");
+        assert_eq!((trial.verdict_correct, trial.confidence), (Some(correct), Some(0.7)), "{said:?}");
     }
 }
 
@@ -206,10 +243,8 @@ fn an_audit_names_the_findings_of_its_trial_or_the_claims_of_a_text() {
     let suite = suite(vec![case("c", "g a.sol:5 kw=reentrancy target | x")]);
     let check = |findings: &str, named: &str, unknown: usize| {
         let classified = |id: &str| ClassifiedFinding {
-            finding: FindingId::new(id),
-            classification: Classification::Hallucinated,
-            matches_target: None,
-            is_valid_concern: None,
+            classification: Some(Classification::Hallucinated),
+            ..ClassifiedFinding::unasked(FindingId::new(id))
         };
         let audit = Judgement {
             case: CaseId::new("c"),
@@ -218,11 +253,9 @@ fn an_audit_names_the_findings_of_its_trial_or_the_claims_of_a_text() {
             judge: karat_core::ids::JudgeName::new("m"),
             exchange: None,
             decision: Decision::Audit(AuditDecision {
-                said_vulnerable: Some(true),
-                confidence_expressed: None,
+                said_vulnerable: Some(Expressed::Value(true)),
                 findings: named.split(' ').map(classified).collect(),
-                target: None,
-                explanation: None,
+                ..AuditDecision::default()
             }),
         };
         let card = score(&suite, &[trial("c", 1, findings)], &[audit], &profile("karat", ""));
@@ -259,7 +292,7 @@ fn case_slices_and_their_plain_mean() {
     suite.cases[1].language = Some("go".to_owned());
     suite.cases[1].meta.insert("team".to_owned(), "blue".to_owned());
     suite.cases[0].categories = vec!["injection".to_owned()];
-    let (tool, _) = scored(&suite, &trials, &profile("karat", ""));
+    let (tool, _) = scored(&suite, &trials, &profile("karat", "verdict_from = \"any\""));
     close(&tool.by["language"]["python"].metrics, "recall", 0.75);
     close(&tool.by["language"]["go"].metrics, "recall", 0.5);
     close(&tool.macro_by["language"], "recall", 0.625);
@@ -310,12 +343,13 @@ fn goldens_and_files_from_another_root_count_outside_the_change() {
         trial("c", 1, "f1 src/a.py:90 | sql\n f2 repo/src/a.py:5 | noise\n f3 repo/src/a.py:50 | noise"),
         trial("clean", 1, "f1 src/a.py:50 | noise"),
     ];
-    let (tool, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9"));
+    let any = "threshold = 0.9\nverdict_from = \"any\"";
+    let (tool, _) = scored(&suite, &trials, &profile("karat", any));
     assert_eq!((tool.counts.tp, tool.counts.fp, tool.counts.fn_), (1, 1, 0));
     // A finding that does not count raises no alarm either.
-    assert!(tool.cases[1].pass && tool.cases[1].trials[0].verdict_correct);
-    let (counted, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9\noutside_change = \"count\""));
-    assert!(!counted.cases[1].pass && !counted.cases[1].trials[0].verdict_correct);
+    assert_eq!((tool.cases[1].pass, tool.cases[1].trials[0].verdict_correct), (true, Some(true)));
+    let (counted, _) = scored(&suite, &trials, &profile("karat", &format!("{any}\noutside_change = \"count\"")));
+    assert_eq!((counted.cases[1].pass, counted.cases[1].trials[0].verdict_correct), (false, Some(false)));
     suite.cases[0].goldens[0].acceptance = karat_core::golden::Acceptance::Trap;
     let (trapped, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9"));
     assert_eq!(trapped.cases[0].trials[0].counts.fp, 2);
@@ -332,7 +366,7 @@ fn a_ratio_of_sums_depends_on_the_columns_that_it_names_and_on_no_other() {
     const BINS: usize = 10;
     let names = Sums::names(BINS);
     let mut met = 0;
-    for rules in [profile("karat", ""), profile("audit", "")] {
+    for rules in [profile("karat", ""), profile("audit", ""), profile("audit-strict", "")] {
         for metric in METRICS.iter().filter(|metric| metric.track == Track::Findings) {
             let Some(read) = Sums::columns(metric.id, BINS) else { continue };
             let mut values = 0;

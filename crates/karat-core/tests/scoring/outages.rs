@@ -11,7 +11,7 @@ use karat_core::scorecard::{Intervals, Metrics, Scorecard, ToolScore, score};
 use karat_core::suite::{Suite, Verdict};
 use karat_core::trial::{Outcome, Trial};
 
-const PROFILES: [&str; 6] = ["karat", "crb", "identity", "owasp", "recorded", "audit"];
+const PROFILES: [&str; 7] = ["karat", "crb", "identity", "owasp", "recorded", "audit", "audit-strict"];
 
 fn ended(case: &str, number: u32, outcome: Outcome) -> Trial {
     Trial { outcome, ..Trial::reported(CaseId::new(case), ToolName::new("t"), number) }
@@ -57,13 +57,13 @@ fn some_trials() -> Vec<Trial> {
 fn audit(trial: &Trial) -> Judgement {
     let class = |(at, id): (usize, &FindingId)| ClassifiedFinding {
         finding: id.clone(),
-        classification: if at == 0 { Classification::TargetMatch } else { Classification::Hallucinated },
+        classification: Some(if at == 0 { Classification::TargetMatch } else { Classification::Hallucinated }),
         matches_target: None,
         is_valid_concern: None,
     };
     let found = !trial.findings.is_empty() && trial.case.as_str() != "clean";
     let target = TargetAssessment {
-        found,
+        found: Some(found),
         finding: None,
         type_match: Some(TypeMatch::Exact),
         rcir: Some(0.75),
@@ -77,8 +77,8 @@ fn audit(trial: &Trial) -> Judgement {
         judge: JudgeName::new("m"),
         exchange: None,
         decision: Decision::Audit(AuditDecision {
-            said_vulnerable: Some(found),
-            confidence_expressed: trial.confidence,
+            said_vulnerable: Some(Some(found).into()),
+            confidence_expressed: Some(trial.confidence.into()),
             findings: trial.findings.iter().map(|finding| &finding.id).enumerate().map(class).collect(),
             target: Some(target),
             explanation: None,
@@ -154,7 +154,7 @@ fn outages_change_no_figure() {
             let down = &after.tools[0].cases[3];
             assert!(down.is_unavailable() && !down.pass && down.counted().next().is_none(), "{name}");
             assert!(down.trials.iter().all(|trial| trial.result.misses.is_empty() && trial.counts.fn_ == 0), "{name}");
-            let note = "t: 4 of 10 trials unavailable because of an outage; left out of its figures, with 1 whole case";
+            let note = "t: 4 of 10 trials unavailable: an outage, no key or a spent budget; left out of its figures, with 1 whole case";
             assert!(after.warnings.iter().any(|warning| warning == note), "{:?}", after.warnings);
         }
     }

@@ -3,7 +3,7 @@
 use crate::story::{case, describe, judgement, profile, score_one, suite, trial};
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{
-    AuditDecision, Classification, ClassifiedFinding, Decision, Judgement, TargetAssessment, UnjudgedPair,
+    AuditDecision, Classification, ClassifiedFinding, Decision, Expressed, Judgement, TargetAssessment, UnjudgedPair,
 };
 use karat_core::matching::outcome::Flag;
 use karat_core::profile::Profile;
@@ -345,13 +345,20 @@ fn judgements_decide_the_pairs_they_cover_and_no_others() {
 }
 
 #[test]
-fn people_go_before_models_and_an_even_split_is_no_match() {
+fn people_go_before_models_and_an_even_split_decides_nothing() {
     let (goldens, findings) = ("g a.py:5 kw=sql | x", "f a.py:5 | sql");
     let lost = "miss g: a judge refused the best candidate\nextra f: a judge refused its best golden";
     let karat = profile("karat", "");
     check_with(&karat, goldens, findings, "m1 g f yes\n m2 g f yes\n human:ann g f no", lost);
-    check_with(&karat, goldens, findings, "m1 g f yes 1\n m2 g f no", lost);
-    check_with(&karat, goldens, findings, "m1 g f yes 1\n m2 g f no\n m3 g f yes 0.5", "g=f 1.000");
+    let open = "miss g: no judge answered\nextra f: no judge answered [unjudged] [tied]";
+    check_with(&karat, goldens, findings, "m1 g f yes 1\n m2 g f no", open);
+    let (card, ..) = score_one(&karat, goldens, findings, "m1 g f yes 1\n m2 g f no");
+    let miss = &card.tools[0].cases[0].trials[0].result.misses[0];
+    assert_eq!((&miss.flags, &miss.votes), (&vec![Flag::Unjudged, Flag::Tied], &vec![0, 1]));
+    // As in a panel, the confidences settle it where each vote states one.
+    check_with(&karat, goldens, findings, "m1 g f yes 0.6\n m2 g f no 0.9", lost);
+    // Of several votes, their share is the confidence.
+    check_with(&karat, goldens, findings, "m1 g f yes 1\n m2 g f no\n m3 g f yes 0.5", "g=f 0.800");
 }
 
 #[test]
@@ -405,22 +412,18 @@ fn audited(classes: &str, found: Option<&str>) -> Judgement {
     let classified = classes.split_terminator(", ").map(|entry| {
         let (finding, class) = entry.split_once(' ').unwrap();
         let classification = Classification::ALL.into_iter().find(|known| known.as_str() == class).unwrap();
-        ClassifiedFinding { finding: finding.into(), classification, matches_target: None, is_valid_concern: None }
+        ClassifiedFinding { classification: Some(classification), ..ClassifiedFinding::unasked(finding.into()) }
     });
     let target = TargetAssessment {
-        found: found.is_some(),
+        found: Some(found.is_some()),
         finding: found.map(Into::into),
-        type_match: None,
-        rcir: None,
-        ava: None,
-        fsv: None,
+        ..TargetAssessment::default()
     };
     let decision = AuditDecision {
-        said_vulnerable: Some(true),
-        confidence_expressed: None,
+        said_vulnerable: Some(Expressed::Value(true)),
         findings: classified.collect(),
         target: Some(target),
-        explanation: None,
+        ..AuditDecision::default()
     };
     Judgement { decision: Decision::Audit(decision), ..judgement("m g1 f1 yes") }
 }
@@ -440,23 +443,23 @@ fn an_audit_names_the_target_and_says_what_the_rest_is_worth() {
     let classes = "f1 TARGET_MATCH, f2 PARTIAL_MATCH, f3 BONUS_VALID, f4 HALLUCINATED";
     check(
         &[audited(classes, Some("f1"))],
-        "g2=f1\nmiss g1: the profile does not compare it\nagain f2=g2\n\
+        "g2=f1\nagain f2=g2\n\
          extra f3: the audit classifies it as another real problem\nextra f4: the audit classifies it as hallucinated",
-        (1, 1, 1),
+        (1, 1, 0),
     );
     check(
         &[audited("f1 MISCHARACTERIZED, f2 INFORMATIONAL, f3 OUT_OF_SCOPE", None)],
-        "miss g1: the profile does not compare it\nmiss g2: the audit reports it as not found\n\
+        "miss g2: the audit reports it as not found\n\
          extra f1: the audit classifies it as real code misunderstood\nextra f2: the audit classifies it as informational\n\
          extra f3: the audit classifies it as out of scope\nextra f4: the profile does not compare it",
-        (0, 4, 2),
+        (0, 4, 1),
     );
     let warnings = check(
         &[],
-        "miss g1: no judge answered\nmiss g2: no judge answered\n\
+        "miss g2: no judge answered\n\
          extra f1: no judge answered [unjudged]\nextra f2: no judge answered [unjudged]\n\
          extra f3: no judge answered [unjudged]\nextra f4: no judge answered [unjudged]",
-        (0, 4, 2),
+        (0, 4, 1),
     );
     assert!(warnings.iter().any(|warning| warning.contains("1 trial was not audited")), "{warnings:?}");
 }

@@ -63,7 +63,8 @@ proptest! {
         for name in ["karat", "crb", "identity", "owasp"] {
             let tool = scored(name, &goldens, &findings);
             let result = &tool.cases[0].trials[0].result;
-            let required = goldens.iter().filter(|g| g.is_required()).count();
+            // Where nothing but verdicts is compared, no golden is missed.
+            let required = if name == "owasp" { 0 } else { goldens.iter().filter(|g| g.is_required()).count() };
             result.assert_conserved(findings.len(), required);
             let mut seen: Vec<usize> = result.matches.iter().chain(&result.acceptable).map(|m| m.finding)
                 .chain(result.extras.iter().map(|e| e.finding)).chain(result.duplicates.iter().map(|d| d.finding)).collect();

@@ -97,7 +97,19 @@ impl Story<'_> {
     fn is_unjudged(&self, golden: usize, finding: usize) -> bool {
         let (golden, finding) = (&self.case.goldens[golden].id, &self.trial.findings[finding].id);
         let asked = |own: &UnjudgedPair| own.golden == *golden && own.finding == *finding;
-        self.judgements.iter().any(|own| matches!(&own.decision, Decision::Unjudged(pair) if asked(pair)))
+        let failed = self.judgements.iter().any(|own| matches!(&own.decision, Decision::Unjudged(pair) if asked(pair)));
+        let vote = |own: &Judgement| match &own.decision {
+            Decision::Pair(pair) if pair.golden.as_ref() == Some(golden) && pair.finding == *finding => {
+                Some((own.judge.is_human(), pair.matched))
+            }
+            _ => None,
+        };
+        let votes: Vec<(bool, bool)> = self.judgements.iter().filter_map(vote).collect();
+        let people = votes.iter().any(|(human, _)| *human);
+        let votes: Vec<bool> = votes.into_iter().filter(|(human, _)| *human == people).map(|(_, yes)| yes).collect();
+        // All are equally sure.
+        let split = !votes.is_empty() && 2 * votes.iter().filter(|yes| **yes).count() == votes.len();
+        failed || split
     }
 
     fn candidate(&self, golden: usize, finding: usize) -> &Candidate {

@@ -20,6 +20,7 @@ pub(crate) fn profile(name: &str, changes: &str) -> Profile {
         "identity" => include_str!("../../../karat/profiles/identity.toml"),
         "owasp" => include_str!("../../../karat/profiles/owasp.toml"),
         "recorded" => include_str!("../../../karat/profiles/recorded.toml"),
+        "audit-strict" => include_str!("../../../karat/profiles/audit-strict.toml"),
         "audit" => include_str!("../../../karat/profiles/audit.toml"),
         other => panic!("no profile {other}"),
     };
@@ -211,7 +212,6 @@ fn miss(why: MissReason) -> String {
         MissReason::AuditedMissing => "the audit reports it as not found",
         MissReason::AuditedUnnamed => "the audit reports it as found, and in no finding",
         MissReason::NotRecorded => "no recorded judgement matches it",
-        MissReason::NotCompared => "the profile does not compare it",
     }
     .to_owned()
 }

@@ -91,22 +91,34 @@ fn nothing_reported_has_no_places_and_no_thresholds() {
     check(&verdicts, &[("precision_lower", None), ("severity_weighted_recall", None), ("average_precision", None)]);
 }
 
-/// Fires on the bug and is silent on its fix, in the same trial.
+/// Fires on the bug and is silent about it on its fix, in the same trial.
 #[test]
 fn twins_go_together() {
-    let mut cases = vec![case("bug", "g a.py:5 kw=sql | x"), case("fix", "")];
+    let traps = "t a.py:40 kw=safe rule=sql-string cwe=89 trap | y\n u a.py:60 kw=other cwe=22 trap | z";
+    let mut cases = vec![case("bug", "g a.py:5 kw=sql rule=sql-string cwe=89 | x"), case("fix", traps)];
     // Either side may name the other.
     cases[1].twin = Some(CaseId::new("bug"));
     let suite = suite(cases);
-    let value = |bug: &str, fix: &str| {
+    let values = |bug: &str, fix: &str| {
         let tool = scored(&suite, &[trial("bug", 1, bug), trial("fix", 1, fix)]);
-        tool.metrics.iter().find(|(id, _)| *id == "twin_recall").unwrap().1.value
+        ["twin_recall", "twin_recall_silent"].map(|id| tool.metrics.iter().find(|(own, _)| *own == id).unwrap().1.value)
     };
     let found = "f a.py:5 | sql";
-    assert_eq!(value(found, ""), Some(1.0));
-    assert_eq!(value(found, found), Some(0.0));
-    assert_eq!(value("", ""), Some(0.0));
+    assert_eq!(values(found, ""), [Some(1.0); 2]);
+    assert_eq!(values(found, found), [Some(0.0); 2]);
+    assert_eq!(values("", ""), [Some(0.0); 2]);
+    // The target by its rule, by its weakness number, and by a known false alarm of its kind.
+    for again in ["f a.py:90 rule=SQL-string | x", "f a.py:90 cwe=89 | x", "f a.py:40 | safe"] {
+        assert_eq!(values(found, again), [Some(0.0); 2], "{again}");
+    }
+    // Something else, in the same file or in another one.
+    for other in ["f a.py:90 cwe=22 rule=path | x", "f b.py:5 cwe=89 | x", "f a.py:60 | other"] {
+        assert_eq!(values(found, other), [Some(1.0), Some(0.0)], "{other}");
+    }
     // Right in one of two trials; never right in both places at once would be 0.
     let trials = [trial("bug", 1, found), trial("fix", 1, ""), trial("bug", 2, ""), trial("fix", 2, "")];
-    check(&scored(&suite, &trials), &[("twin_recall", Some(0.5))]);
+    check(&scored(&suite, &trials), &[("twin_recall", Some(0.5)), ("twin_recall_silent", Some(0.5))]);
+    // A trial that failed on the fix was not silent there.
+    let failed = Trial { outcome: karat_core::trial::Outcome::Crashed, ..trial("fix", 1, "") };
+    check(&scored(&suite, &[trial("bug", 1, found), failed]), &[("twin_recall", Some(0.0))]);
 }

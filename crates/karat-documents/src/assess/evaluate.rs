@@ -48,7 +48,7 @@ pub fn open(
         let env = ProviderEnv { variable, folder: &folder };
         let wrong = |error: ProviderError| DocumentError::BadInput(format!("the model `{name}`: {error}"));
         let provider = providers::open(&config, &env).map_err(wrong)?;
-        let options = EngineOptions::from_config(&config, cache).map_err(wrong)?;
+        let options = EngineOptions::for_provider(&config, cache, &*provider).map_err(wrong)?;
         if let Some(why) = provider.endpoint().and_then(Endpoint::missing_setup).filter(|_| cache != CacheMode::Only) {
             return Err(DocumentError::Failed(format!("the model `{name}` cannot be asked: {why}")));
         }

@@ -2,9 +2,11 @@
 
 use super::nearest;
 use crate::ingest::{Document, Section};
-use karat_core::assessment::part_match::PartIndex;
+use karat_core::assessment::part_match::{PartIndex, PartMatch};
 use karat_core::assessment::record::GoldenPart;
-use karat_core::assessment::text::{Term, Tokens, Vocabulary};
+use karat_core::assessment::rules::Thresholds;
+use karat_core::assessment::text::{Term, Tokens, Vocabulary, tokens};
+use karat_format::diagnostic::Level;
 
 /// The location of a golden part.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,19 +19,34 @@ pub struct EvidenceLocation {
     pub sections: usize,
     /// The share of the sections' words, without the first heading, that the text covers.
     pub coverage: f64,
+    /// The share of the golden part's words that stand there: 1 unless its text or title differs.
+    pub golden_coverage: f64,
 }
 
 /// Documents by name; `None` for one that failed.
 pub(super) type Documents = Vec<(String, Option<Document>)>;
 
-/// Takes key, code, message and help of a fault.
-type Report<'r> = dyn FnMut(&'static str, &'static str, String, Option<String>) + 'r;
+/// What is wrong with a golden part.
+pub(super) struct Finding {
+    /// A warning if the part still counts where it was found.
+    pub(super) level: Level,
+    /// The key of the part that it is about.
+    pub(super) key: &'static str,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+type Report<'r> = dyn FnMut(Finding) + 'r;
 
 pub(super) struct BundleTexts<'d> {
     documents: &'d Documents,
     vocabulary: Vocabulary,
     /// Heading and body of each section of each document.
     words: Vec<Vec<(Tokens, Tokens)>>,
+    thresholds: &'d Thresholds,
+    /// Heading and body of each section as one text, built for the first part that is not found as it is.
+    parts: Vec<Option<PartIndex>>,
     /// Built for the first fault.
     bodies: Vec<Option<PartIndex>>,
     /// How many similar passages may still be looked for.
@@ -40,12 +57,13 @@ pub(super) struct BundleTexts<'d> {
 const MOST_NEAR_SEARCHES: usize = 50;
 
 impl<'d> BundleTexts<'d> {
-    pub(super) fn new(documents: &'d Documents) -> Self {
+    pub(super) fn new(documents: &'d Documents, thresholds: &'d Thresholds) -> Self {
         let mut vocabulary = Vocabulary::default();
         let mut read = |section: &Section| (vocabulary.read("", &section.heading), vocabulary.read("", &section.body));
         let words = documents.iter().map(|document| sections(document).iter().map(&mut read).collect()).collect();
-        let bodies = documents.iter().map(|_| None).collect();
-        Self { documents, vocabulary, words, bodies, looks: MOST_NEAR_SEARCHES }
+        let none = || documents.iter().map(|_| None).collect();
+        let (parts, bodies) = (none(), none());
+        Self { documents, vocabulary, words, thresholds, parts, bodies, looks: MOST_NEAR_SEARCHES }
     }
 
     /// Locates a part in its document, or reports what is wrong with it.
@@ -63,13 +81,53 @@ impl<'d> BundleTexts<'d> {
         let found = whole.or_else(|| headed.iter().find(|&&section| has(&sections[section].1, text.in_order())));
         if let Some(&section) = found {
             let coverage = text.len() as f64 / sections[section].1.len() as f64;
-            return Some(EvidenceLocation { document, section, sections: 1, coverage });
+            return Some(EvidenceLocation { document, section, sections: 1, coverage, golden_coverage: 1.0 });
         }
         let found = headed.iter().find_map(|&section| self.spans(&text, document, section));
+        if found.is_some() {
+            return found;
+        }
+        let found = self.inexact(part, document, report);
         if found.is_none() {
             self.explain(part, document, &headed, &title, &text, report);
         }
         found
+    }
+
+    /// A part whose title or text differs from the document, and that a citation of the section would still count for.
+    fn inexact(&mut self, part: &GoldenPart, document: usize, report: &mut Report<'_>) -> Option<EvidenceLocation> {
+        let sections = sections(&self.documents[document]);
+        let index = self.parts[document].get_or_insert_with(|| {
+            let read = |section: &Section| self.vocabulary.read(&section.heading, &section.body);
+            PartIndex::new(sections.iter().map(read).collect())
+        });
+        let matches = index.matches(&[self.vocabulary.read(&part.title, &part.text)], self.thresholds);
+        let hits = matches.near_parts(0).iter().filter(|near| near.found.category.is_hit());
+        let best = hits.max_by(|a, b| {
+            let shares = a.found.golden_coverage.total_cmp(&b.found.golden_coverage);
+            shares.then(a.found.part_coverage.total_cmp(&b.found.part_coverage)).then(b.part.cmp(&a.part))
+        })?;
+        let PartMatch { golden_coverage, part_coverage, .. } = best.found;
+        let section = &sections[best.part];
+        let [title, heading] = [&part.title, &section.heading].map(|text| tokens(text));
+        let (key, difference) = if title == heading {
+            ("text", nearest::parting(&part.text, &section.body))
+        } else {
+            ("title", format!("the record has the title “{}”", nearest::short(&part.title)))
+        };
+        let share = (golden_coverage * 100.0).floor();
+        report(Finding {
+            level: Level::Warning,
+            key,
+            code: "inexact-part",
+            message: format!(
+                "`{}` has {share} % of its words in {}, where it counts as found",
+                part.id,
+                quoted(section)
+            ),
+            help: Some(difference),
+        });
+        Some(EvidenceLocation { document, section: best.part, sections: 1, coverage: part_coverage, golden_coverage })
     }
 
     /// A text that begins in a section and continues in the following ones.
@@ -89,7 +147,7 @@ impl<'d> BundleTexts<'d> {
         let at = position(text.in_order(), &run).filter(|&at| at < own)?;
         let spanned = ends.iter().position(|&end| at + text.len() <= end)? + 1;
         let coverage = text.len() as f64 / ends[spanned - 1] as f64;
-        Some(EvidenceLocation { document, section, sections: spanned, coverage })
+        Some(EvidenceLocation { document, section, sections: spanned, coverage, golden_coverage: 1.0 })
     }
 
     fn explain(
@@ -101,6 +159,7 @@ impl<'d> BundleTexts<'d> {
         text: &Tokens,
         report: &mut Report<'_>,
     ) {
+        let mut report = |key, code, message, help| report(Finding { level: Level::Error, key, code, message, help });
         let GoldenPart { id, document: name, .. } = part;
         let body = text.in_order().strip_prefix(title.in_order()).filter(|body| !body.is_empty());
         if let Some(body) = body

@@ -213,9 +213,9 @@ impl<'b> LintContext<'b> {
         let bundle = self.bundle;
         let requirements = bundle.record.requirements.iter().enumerate();
         let parts = requirements.flat_map(move |(r, own)| own.evidence_parts().enumerate().map(move |at| (r, at)));
-        parts.enumerate().map(|(golden, (requirement, (at, (role, part))))| {
-            let location = &bundle.evidence_locations[requirement][at];
-            PartRef { requirement, golden, at, role, part, location }
+        parts.enumerate().filter_map(|(golden, (requirement, (at, (role, part))))| {
+            let location = bundle.evidence_locations[requirement][at].as_ref()?;
+            Some(PartRef { requirement, golden, at, role, part, location })
         })
     }
 
@@ -227,7 +227,8 @@ impl<'b> LintContext<'b> {
 fn part_of_clause(context: &LintContext<'_>, PartRef { part, location, .. }: &PartRef<'_>) -> Option<String> {
     let share = (location.coverage * 100.0).floor();
     let section = context.section(location.document, location.section);
-    (location.sections == 1 && location.coverage < 1.0)
+    // What an inexact part lacks of its section is reported where it is located.
+    (location.sections == 1 && location.golden_coverage >= 1.0 && location.coverage < 1.0)
         .then(|| format!("`{}` is {share:.0} % of {}", part.id, quoted(section)))
 }
 
@@ -272,8 +273,9 @@ fn supporting_repeats_primary(context: &LintContext<'_>, own: &PartRef<'_>) -> O
     let goldens = &context.goldens[own.requirement];
     let primary = &context.bundle.record.requirements[own.requirement].primary;
     let alike = |at: &usize| {
-        let other = &context.bundle.evidence_locations[own.requirement][*at];
-        let same_place = (other.document, other.section) == (own.location.document, own.location.section);
+        let other = context.bundle.evidence_locations[own.requirement][*at].as_ref();
+        let here = (own.location.document, own.location.section);
+        let same_place = other.is_some_and(|other| (other.document, other.section) == here);
         let found = compare(&goldens[*at], &goldens[own.at], thresholds).category;
         found == Category::Exact || same_place && found.is_hit()
     };
@@ -308,7 +310,7 @@ const SHARED_SHARE: f64 = 0.1;
 
 fn no_neighbour(context: &LintContext<'_>, at: usize) -> Option<String> {
     let requirement = &context.bundle.record.requirements[at];
-    let locations = context.bundle.evidence_locations[at].as_slice();
+    let locations: Vec<&EvidenceLocation> = context.bundle.evidence_locations[at].iter().flatten().collect();
     if locations.is_empty() {
         return None;
     }

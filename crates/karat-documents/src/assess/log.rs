@@ -9,6 +9,7 @@ use super::bundle::RequirementRef;
 use jiff::Timestamp;
 use karat_core::wording::count;
 use karat_format::log::LogLineV1;
+use karat_llm::engine::Retry;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -76,6 +77,23 @@ impl LogWriter {
                 let (bundle_id, template_id) = (Some((*bundle_id).to_owned()), Some((*template_id).to_owned()));
                 ("bundle_searched", LogLineV1 { bundle_id, template_id, stage, detail, ..with_latency(*took) })
             }
+            AssessEvent::SearchModelUsed { stage, provider, bundle_id, template_id, requirement_id, took, used } => {
+                let asked = used.as_ref().ok();
+                let failure = used.as_ref().err().map(ToString::to_string);
+                let line = LogLineV1 {
+                    bundle_id: Some((*bundle_id).to_owned()),
+                    template_id: Some((*template_id).to_owned()),
+                    requirement_id: requirement_id.map(str::to_owned),
+                    stage: Some((*stage).to_owned()),
+                    search_model: Some((*provider).to_owned()),
+                    requests: asked.and_then(|used| u32::try_from(used.calls).ok()),
+                    tokens_in: asked.and_then(|used| used.tokens),
+                    error_kind: failure.as_ref().map(|_| "failed".to_owned()),
+                    error: failure,
+                    ..with_latency(*took)
+                };
+                ("search_model_used", line)
+            }
             AssessEvent::Settled { model, about, step, exchange, failure } => {
                 // A cached answer costs nothing.
                 let cost = |n: u64| Some(if exchange.cached { 0 } else { n });
@@ -94,8 +112,8 @@ impl LogWriter {
                 };
                 ("call_settled", with_requirement(about, line))
             }
-            AssessEvent::Retrying { model, wait, why } => {
-                let detail = Some(format!("once more in {} ms: {why}", milliseconds(*wait)));
+            AssessEvent::Retrying { model, retry: Retry { why, wait, next, most } } => {
+                let detail = Some(format!("{why}, try {next} of {most} in {} ms", milliseconds(*wait)));
                 ("call_failed_once", LogLineV1 { detail, ..by(model) })
             }
             AssessEvent::Assessed { model, about, assessed } => {

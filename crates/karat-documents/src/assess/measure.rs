@@ -1,28 +1,32 @@
 //! Scores search results and answers against the records, with intervals and differences.
 
 use super::assessor::{Assessed, CitedPart};
+use super::bundle::EvidenceLocation;
 use super::evaluate::EvaluationResult;
 use super::search::{RequirementSearch, SearchCost, SearchedBundle};
 use crate::ingest::Document;
 use crate::retrieval::{Hit, SearchOptions};
 use karat_core::assessment::items::{AnswerPair, Item, compare, with_intervals};
 use karat_core::assessment::part_match::{Category, Near};
-use karat_core::assessment::record::Compliance;
+use karat_core::assessment::record::{Compliance, Requirement};
 use karat_core::assessment::retrieval::Retrieval;
 use karat_core::assessment::scores::{self, Assessment, Citation, RequirementScore, Stage};
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::scorecard::Intervals;
-use karat_core::wording::count;
+use karat_core::wording::{count, first_few, plural};
 use karat_format::assessment::{
-    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, CitationV1, CutV1, DocumentV1, FoundV1, IntervalsV1,
-    MeasuredV1, ModelSpentV1, PairV1, PartV1, RankedV1, RequirementAnswersV1, RetrievalV1, RetrievedV1, SCHEMA,
-    SearchedV1, SideBySideV1, StageV1,
+    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, CitationV1, CutV1, DocumentV1, FoundV1, InexactV1,
+    IntervalsV1, MeasuredV1, ModelSpentV1, PairV1, PartV1, RankedV1, RequirementAnswersV1, RetrievalV1, RetrievedV1,
+    SCHEMA, SearchedV1, SideBySideV1, StageV1, UnansweredV1, UnreadableV1,
 };
 use karat_format::comparison::DifferenceV1;
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 use std::collections::BTreeMap;
+
+/// Golden parts that are named in a warning.
+const MOST_NAMED: usize = 8;
 
 pub struct MeasureOptions<'a> {
     pub stage: StageV1,
@@ -115,6 +119,15 @@ fn bundle(bundles: &SearchedBundle<'_>) -> BundleV1 {
         format: document.format.to_owned(),
         sections: document.sections.len(),
         hash: hash.clone(),
+        notes: document.notes.clone(),
+    };
+    let inexact = |(requirement, locations): (&Requirement, &Vec<Option<EvidenceLocation>>)| {
+        let parts = requirement.evidence_parts().zip(locations).filter_map(|((_, part), location)| {
+            let coverage = location.as_ref()?.golden_coverage;
+            let (requirement_id, part) = (requirement.id.to_string(), part.id.to_string());
+            (coverage < 1.0).then_some(InexactV1 { requirement_id, part, coverage })
+        });
+        parts.collect::<Vec<_>>()
     };
     BundleV1 {
         bundle_id: own.record.bundle.clone(),
@@ -122,6 +135,8 @@ fn bundle(bundles: &SearchedBundle<'_>) -> BundleV1 {
         record: own.record_path.clone(),
         language: bundles.analysis.language.code.to_owned(),
         documents: own.documents.iter().zip(&own.hashes).map(document).collect(),
+        unreadable: own.unreadable.clone(),
+        inexact: own.record.requirements.iter().zip(&own.evidence_locations).flat_map(inexact).collect(),
         requirements: bundles.requirements.len(),
         golden_parts: bundles.requirements.iter().map(|search| search.matches.goldens()).sum(),
     }
@@ -142,6 +157,27 @@ fn spent(answers: &EvaluationResult<'_>) -> Option<(String, ModelSpentV1)> {
 
 fn warnings(report: &AssessmentReportV1, all: &[EvaluationResult<'_>]) -> Vec<String> {
     let mut warnings = Vec::new();
+    for bundle in &report.bundles {
+        for UnreadableV1 { name, why, golden_parts } in &bundle.unreadable {
+            let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
+            let missed = match golden_parts {
+                0 => String::new(),
+                n => format!("; {} as missed", plural(*n, "golden part in it counts", "golden parts in it count")),
+            };
+            warnings.push(format!("{}: {name} is left out, since it cannot be read: {why}{missed}", bundle.bundle_id));
+        }
+        if !bundle.inexact.is_empty() {
+            let share = |part: &InexactV1| format!("{} ({:.0} %)", part.part, (part.coverage * 100.0).floor());
+            let shares: Vec<String> = bundle.inexact.iter().map(share).collect();
+            let shares: Vec<&str> = shares.iter().map(String::as_str).collect();
+            let parts = plural(shares.len(), "golden part differs", "golden parts differ");
+            let shares = first_few(&shares, MOST_NAMED);
+            warnings.push(format!(
+                "{}: {parts} from the document, with these shares of the same words: {shares}",
+                bundle.bundle_id
+            ));
+        }
+    }
     for answers in all {
         let name = &answers.assessor.name;
         warnings.extend(answers.failed.iter().map(|why| format!("{name} could not be asked: {why}")));
@@ -153,8 +189,8 @@ fn warnings(report: &AssessmentReportV1, all: &[EvaluationResult<'_>]) -> Vec<St
         if missing > 0 {
             let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
             let (kinds, all) = (kinds.join(", "), missing + assessment.answered);
-            warnings
-                .push(format!("{name}: {missing} of {all} requirements got no answer ({kinds}), and count as missed"));
+            let treatment = assessment.treatment_of_unanswered();
+            warnings.push(format!("{name}: {missing} of {all} requirements got no answer ({kinds}), and {treatment}"));
         }
     }
     let n: usize = report.bundles.iter().map(|bundle| bundle.requirements).sum();
@@ -288,7 +324,8 @@ fn score_answers<'a>(shared: &Shared<'_>, answers: &EvaluationResult<'a>) -> Sco
     }
     let items: Vec<Item> = all.iter().map(|(score, _)| score.adds()).collect();
     let answered = all.iter().filter(|(score, _)| score.is_answered).count();
-    let in_part = 0 < answered && answered < all.len();
+    let left_out = all.iter().filter(|(score, _)| score.is_left_out).count();
+    let in_part = 0 < answered && answered + left_out < all.len();
     let answered_only = if in_part { only_answered(shared, &all) } else { OrderedMap::default() };
     let (mut lost, mut kept): (BTreeMap<Stage, usize>, usize) = (BTreeMap::new(), 0);
     let mut unanswered: BTreeMap<String, usize> = BTreeMap::new();
@@ -315,6 +352,7 @@ fn score_answers<'a>(shared: &Shared<'_>, answers: &EvaluationResult<'a>) -> Sco
         answered_only,
         answered,
         unanswered,
+        left_out,
         lost,
         kept,
         verdicts,
@@ -342,7 +380,12 @@ fn score_requirement(
         verdict: opinion.verdict,
         citations: opinion.citations.iter().map(|cited| Citation { role: cited.role, part: part(cited) }).collect(),
     });
-    let score = scores::score(search.requirement, answer.as_ref(), &search.matches, &search.ranked(), rules);
+    let mut score = scores::score(search.requirement, answer.as_ref(), &search.matches, &search.ranked(), rules);
+    if assessed.as_ref().is_err_and(UnansweredV1::is_left_out) {
+        score.is_left_out = true;
+        score.parts.clear();
+    }
+    let known = |value: f64| (!score.is_left_out).then_some(value);
     let goldens: Vec<_> = search.requirement.evidence_parts().collect();
     let citation = |cited: &CitedPart| {
         let place = part(cited);
@@ -369,9 +412,9 @@ fn score_requirement(
         requirement_id: search.requirement.id.to_string(),
         golden: search.requirement.assessment,
         said: opinion.map(|opinion| opinion.verdict),
-        compliance: score.compliance,
-        evidence: score.evidence.ok(),
-        combined: score.combined,
+        compliance: known(score.compliance),
+        evidence: score.evidence.ok().and_then(known),
+        combined: known(score.combined),
         rationale: opinion.map(|opinion| opinion.rationale.clone()).unwrap_or_default(),
         relevant: opinion.map_or(0, |opinion| opinion.relevant.len()),
         citations: opinion.map(|opinion| opinion.citations.iter().map(citation).collect()).unwrap_or_default(),

@@ -27,14 +27,17 @@ pub mod template;
 #[cfg(test)]
 mod tests;
 
-pub use bundle::{Bundle, EvidenceLocation, load, load_all};
+pub use bundle::{Bundle, DocumentSource, EvidenceLocation, FilesOnly, IngestedBefore, load, load_all};
 pub use discover::{RecordPlace, discover, holds_records};
 pub use folder::Folder;
 pub use template::Template;
 
+use crate::DocumentError;
+use crate::retrieval::ModelUse;
 use assessor::Assessed;
 use bundle::RequirementRef;
 use karat_format::assessment::{StepV1, UnansweredV1};
+use karat_llm::engine::Retry;
 use karat_llm::ledger::Exchange;
 use std::time::Duration;
 
@@ -45,6 +48,17 @@ pub enum AssessEvent<'a> {
     Read { document: &'a str, sections: usize, reused: bool, took: Duration },
     /// All requirements of a bundle were searched.
     Searched { bundle_id: &'a str, template_id: &'a str, requirements: usize, took: Duration },
+    /// An embedder or reranker was given texts: those of a requirement, or the sections of a bundle.
+    SearchModelUsed {
+        /// `embedding` or `rerank`.
+        stage: &'static str,
+        provider: &'a str,
+        bundle_id: &'a str,
+        template_id: &'a str,
+        requirement_id: Option<&'a str>,
+        took: Duration,
+        used: &'a Result<ModelUse, DocumentError>,
+    },
     /// An assessor is about to be asked this many questions.
     Round { model: &'a str, questions: usize },
     /// A question is answered or has failed.
@@ -56,7 +70,7 @@ pub enum AssessEvent<'a> {
         failure: Option<&'a UnansweredV1>,
     },
     /// A request failed and will be sent again.
-    Retrying { model: &'a str, wait: Duration, why: &'a str },
+    Retrying { model: &'a str, retry: &'a Retry },
     /// An assessor is done with a requirement.
     Assessed { model: &'a str, about: RequirementRef<'a>, assessed: &'a Assessed },
     /// A model cannot be asked any further.

@@ -4,8 +4,8 @@ use super::bundle::Bundle;
 use super::{AssessEvent, Template};
 use crate::Result;
 use crate::ingest::{Document, Section};
-use crate::retrieval::embed::Embedder;
-use crate::retrieval::rerank::Reranker;
+use crate::retrieval::embed::{Embedded, Embedder, Side};
+use crate::retrieval::rerank::{RerankRequest, Reranked, Reranker};
 use crate::retrieval::{Analysis, Hit, Index, Language, ModelUse, Passage, SearchOptions};
 use karat_core::assessment::part_match::{Matches, PartIndex};
 use karat_core::assessment::record::{GoldenPart, Requirement, Role};
@@ -14,7 +14,8 @@ use karat_core::assessment::text::{Tokens, Vocabulary};
 use karat_format::assessment::CutV1;
 use karat_format::template::TemplateRequirementV1;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What is searched, cited and matched with golden parts.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +83,7 @@ pub fn search<'a, 'm>(
     for bundle in bundles {
         let began = Instant::now();
         let providers = providers(&bundle.template)?;
-        let found = search_bundle(bundle, wanted, &providers, &mut cost)?;
+        let found = search_bundle(bundle, wanted, &providers, &mut cost, observer)?;
         let (bundle_id, template_id) = (bundle.record.bundle.as_str(), bundle.template.id.as_str());
         let (requirements, took) = (found.requirements.len(), began.elapsed());
         observer(AssessEvent::Searched { bundle_id, template_id, requirements, took });
@@ -95,7 +96,8 @@ fn search_bundle<'a>(
     bundle: &'a Bundle,
     wanted: &dyn Fn(&str) -> bool,
     providers: &SearchProviders<'_>,
-    took: &mut SearchCost,
+    cost: &mut SearchCost,
+    observer: &mut dyn FnMut(AssessEvent<'_>),
 ) -> Result<SearchedBundle<'a>> {
     let document_parts =
         |document: &'a Document| document.sections.iter().map(|section| Part { document: &document.name, section });
@@ -111,18 +113,19 @@ fn search_bundle<'a>(
     };
     let asked: Vec<_> = bundle.record.requirements.iter().filter_map(with_query).collect();
     let queries: Vec<String> = asked.iter().map(|(_, _, text)| text.clone()).collect();
+    let calls = Calls::default();
     let embedder = providers.embedder.filter(|_| providers.options.by_vectors());
-    let index = Index::new(&passages, &analysis, embedder)?;
-    let found = index.search(&queries, &providers.options, embedder, providers.reranker)?;
-    took.searches += queries.len();
-    let mut cut = |who: Option<String>, effort: ModelUse| {
-        if let Some(who) = who.filter(|_| effort.cut.texts > 0) {
-            *took.cut.entry(who).or_default() += effort.cut;
-        }
-    };
-    cut(embedder.map(Embedder::id), index.effort);
-    cut(embedder.map(Embedder::id), found.embedder);
-    cut(providers.reranker.map(Reranker::id), found.reranker);
+    let embedder = embedder.map(|model| Recorded { model, calls: &calls });
+    let reranker = providers.reranker.map(|model| Recorded { model, calls: &calls });
+    let embedder = embedder.as_ref().map(|recorded| recorded as &dyn Embedder);
+    let found = Index::new(&passages, &analysis, embedder).and_then(|index| {
+        let reranker = reranker.as_ref().map(|recorded| recorded as &dyn Reranker);
+        index.search(&queries, &providers.options, embedder, reranker)
+    });
+    let ids: Vec<&str> = asked.iter().map(|(requirement, ..)| requirement.id.as_str()).collect();
+    report_calls(calls, bundle, &queries, &ids, cost, observer);
+    let found = found?;
+    cost.searches += queries.len();
     let mut vocabulary = Vocabulary::default();
     let tokens = parts.iter().map(|part| vocabulary.read(&part.section.heading, &part.section.body)).collect();
     let part_index = PartIndex::new(tokens);
@@ -134,6 +137,106 @@ fn search_bundle<'a>(
         requirements.push(RequirementSearch { requirement, stated, query, hits, matches });
     }
     Ok(SearchedBundle { bundle, parts, analysis, requirements })
+}
+
+/// What embedders and rerankers were asked, in the order of completion.
+type Calls = Mutex<Vec<Call>>;
+
+struct Call {
+    stage: &'static str,
+    provider: String,
+    /// `None` if sections were embedded.
+    query: Option<String>,
+    took: Duration,
+    used: Result<ModelUse>,
+}
+
+/// An embedder or reranker whose calls are recorded.
+struct Recorded<'m, M: ?Sized> {
+    model: &'m M,
+    calls: &'m Calls,
+}
+
+impl<M: ?Sized> Recorded<'_, M> {
+    fn record<T>(
+        &self,
+        stage: &'static str,
+        provider: String,
+        query: Option<&str>,
+        ask: impl FnOnce(&M) -> Result<T>,
+        used: impl FnOnce(&T) -> ModelUse,
+    ) -> Result<T> {
+        let began = Instant::now();
+        let answer = ask(self.model);
+        let used = answer.as_ref().map(used).map_err(Clone::clone);
+        let call = Call { stage, provider, query: query.map(str::to_owned), took: began.elapsed(), used };
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        answer
+    }
+}
+
+impl Embedder for Recorded<'_, dyn Embedder + '_> {
+    fn id(&self) -> String {
+        self.model.id()
+    }
+
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded> {
+        let query = texts.first().filter(|_| side == Side::Query).map(String::as_str);
+        self.record("embedding", self.id(), query, |model| model.embed(texts, side), |embedded| embedded.used)
+    }
+}
+
+impl Reranker for Recorded<'_, dyn Reranker + '_> {
+    fn id(&self) -> String {
+        self.model.id()
+    }
+
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked> {
+        let ask = |model: &(dyn Reranker + '_)| model.rerank(request);
+        self.record("rerank", self.id(), Some(request.query), ask, |reranked| reranked.used)
+    }
+}
+
+/// Reports calls by requirement; those for sections come first.
+fn report_calls(
+    calls: Calls,
+    bundle: &Bundle,
+    queries: &[String],
+    requirements: &[&str],
+    cost: &mut SearchCost,
+    observer: &mut dyn FnMut(AssessEvent<'_>),
+) {
+    // Requirements with equal queries get the calls in turn.
+    let mut next: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    let mut placed = Vec::new();
+    let calls = calls.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for call in &calls {
+        let place = call.query.as_ref().and_then(|query| {
+            let first = queries.iter().position(|own| own == query)?;
+            let from = next.entry((call.stage, first)).or_insert(first);
+            let place = *from + queries[*from..].iter().position(|own| own == query)?;
+            *from = place + 1;
+            Some(place)
+        });
+        placed.push((place, call));
+    }
+    placed.sort_by_key(|(place, call)| (*place, call.stage));
+    for (place, call) in placed {
+        if let Ok(used) = &call.used
+            && used.cut.texts > 0
+        {
+            *cost.cut.entry(call.provider.clone()).or_default() += used.cut;
+        }
+        observer(AssessEvent::SearchModelUsed {
+            stage: call.stage,
+            provider: &call.provider,
+            bundle_id: &bundle.record.bundle,
+            template_id: &bundle.template.id,
+            requirement_id: place.map(|place| requirements[place]),
+            took: call.took,
+            used: &call.used,
+        });
+    }
 }
 
 /// The query: the template's words for the documents' language, else title and description.

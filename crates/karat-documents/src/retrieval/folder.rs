@@ -1,11 +1,12 @@
 //! Models of the BERT family from a folder: `config.json`, `tokenizer.json` and `model.safetensors`.
 
 use super::cut::truncate_at_whitespace;
-use super::provider::{Embedded, Embedder, RerankRequest, Reranked, Reranker, Side, unit};
+use super::provider::{Embedded, Embedder, ModelUse, RerankRequest, Reranked, Reranker, Side, unit};
 use super::{DocumentError, Result};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::{Linear, Module, VarBuilder, linear};
 use candle_transformers::models::bert::{BertModel, Config};
+use karat_format::assessment::CutV1;
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::provider::ProviderEnv;
 use rayon::prelude::*;
@@ -141,6 +142,14 @@ fn bad(file: &Path, reason: String) -> DocumentError {
     DocumentError::BadInput(format!("{}: {reason}", file.display()))
 }
 
+/// What reading these windows of a text took, of which this many characters were left out.
+fn windows_used(windows: &[&Encoding], left_out: usize) -> ModelUse {
+    let mut cut = CutV1::default();
+    cut.count(left_out);
+    let tokens = windows.iter().map(|window| window.len() as u64).sum();
+    ModelUse { calls: windows.len(), cut, tokens: Some(tokens) }
+}
+
 /// The error without its backtrace.
 fn first_line(error: &candle_core::Error) -> String {
     match error {
@@ -222,9 +231,8 @@ impl Embedder for BertEmbedder {
         let prefix = side.prefix(&self.config);
         let read = texts.par_iter().map(|text| self.embed_text(prefix, text)).collect::<Result<Vec<_>, _>>()?;
         let mut embedded = Embedded::default();
-        for (vectors, left_out) in read {
-            embedded.used.calls += vectors.len();
-            embedded.used.cut.count(left_out);
+        for (vectors, used) in read {
+            embedded.used += used;
             embedded.vectors.push(vectors);
         }
         Ok(embedded)
@@ -232,17 +240,18 @@ impl Embedder for BertEmbedder {
 }
 
 impl BertEmbedder {
-    /// The vectors of a text's windows, and the characters not read.
-    fn embed_text(&self, prefix: &str, text: &str) -> Result<(Vec<Vec<f32>>, usize)> {
+    /// The vectors of a text's windows.
+    fn embed_text(&self, prefix: &str, text: &str) -> Result<(Vec<Vec<f32>>, ModelUse)> {
         if text.trim().is_empty() {
-            return Ok((Vec::new(), 0));
+            return Ok((Vec::new(), ModelUse::default()));
         }
         let (kept, left_out) = truncate_at_whitespace(text, self.bert.most_characters);
         let kept = format!("{prefix}{kept}");
         let encoding = self.bert.tokenizer.encode(kept.as_str(), true).map_err(|error| self.bert.fault(error))?;
         let (windows, behind) = self.bert.windows(&encoding, &kept);
+        let used = windows_used(&windows, left_out + behind);
         let vectors = windows.into_iter().map(|window| self.mean(window)).collect::<Result<_, _>>()?;
-        Ok((vectors, left_out + behind))
+        Ok((vectors, used))
     }
 
     /// Mean of the hidden states. There is no padding, so all tokens count.
@@ -286,10 +295,9 @@ impl Reranker for CrossEncoder {
         let (query, left_out) = self.short(request.query)?;
         reranked.used.cut.count(left_out);
         let scores = request.texts.par_iter().map(|text| self.score(query, text)).collect::<Result<Vec<_>, _>>()?;
-        for (score, windows, left_out) in scores {
+        for (score, used) in scores {
             reranked.scores.push(score);
-            reranked.used.calls += windows;
-            reranked.used.cut.count(left_out);
+            reranked.used += used;
         }
         Ok(reranked)
     }
@@ -309,8 +317,8 @@ impl CrossEncoder {
         }
     }
 
-    /// The score of the best window, the number of windows, and the characters not read.
-    fn score(&self, query: &str, text: &str) -> Result<(f64, usize, usize)> {
+    /// The score of the best window.
+    fn score(&self, query: &str, text: &str) -> Result<(f64, ModelUse)> {
         let (kept, left_out) = truncate_at_whitespace(text, self.bert.most_characters);
         let encoding = self.bert.tokenizer.encode((query, kept), true).map_err(|error| self.bert.fault(error))?;
         let (windows, behind) = self.bert.windows(&encoding, kept);
@@ -322,7 +330,7 @@ impl CrossEncoder {
             }
             best = best.max(f64::from(score));
         }
-        Ok((best, windows.len(), left_out + behind))
+        Ok((best, windows_used(&windows, left_out + behind)))
     }
 
     fn score_window(&self, window: &Encoding) -> candle_core::Result<f32> {

@@ -6,6 +6,7 @@ use super::{DocumentError, Result};
 use karat_format::assessment::CutV1;
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::adaptation::{Adaptation, PartNames, classify_refusal};
+use karat_llm::error::MAX_UNREACHED;
 use karat_llm::http::{BEARER, Endpoint};
 use karat_llm::provider::{ProviderEnv, SendError};
 use karat_llm::runtime::BackgroundRuntime;
@@ -62,13 +63,14 @@ impl Server {
     fn post(&self, body: &Value, optional: &[&str]) -> Result<(Value, usize)> {
         let runtime = self.runtime.get("karat-search", 1).map_err(|error| self.failed(error.to_string()))?;
         runtime.block_on(async {
-            let mut requests = 0;
+            let (mut requests, mut unreached) = (0, 0);
             loop {
                 requests += 1;
                 let (body, parameters) = self.adapted(body, optional);
-                let parts = PartNames { parameters, format: &[], limit: &[] };
+                let parts = PartNames { parameters, format: &[], limit: &[], effort: &[] };
                 let sent = tokio::time::timeout(TIMEOUT, self.endpoint.post(&body)).await;
                 let sent = sent.map(|sent| sent.map_err(|declined| classify_refusal(declined, &parts)));
+                unreached = if matches!(sent, Ok(Err(SendError::Unreached { .. }))) { unreached + 1 } else { 0 };
                 let (after, why) = match sent {
                     Ok(Ok(value)) => return Ok((value, requests)),
                     Ok(Err(SendError::Retry { after, why })) => (after, why),
@@ -80,7 +82,13 @@ impl Server {
                         }
                         continue;
                     }
-                    Ok(Err(SendError::Rejected { why } | SendError::Fatal { why })) => return Err(self.failed(why)),
+                    Ok(Err(SendError::Unreached { why })) if unreached < MAX_UNREACHED => (None, why),
+                    Ok(Err(SendError::Unreached { why })) => {
+                        return Err(self.failed(format!("{why} {unreached} times in a row")));
+                    }
+                    Ok(Err(SendError::Rejected { why } | SendError::Exhausted { why } | SendError::Fatal { why })) => {
+                        return Err(self.failed(why));
+                    }
                     Err(_) => (None, format!("no answer within {} s", TIMEOUT.as_secs())),
                 };
                 if requests > RETRIES as usize {
@@ -175,7 +183,7 @@ impl Embedder for HttpEmbedder {
             let input: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let body = json!({ "model": self.server.model, "input": input, "encoding_format": "float" });
             let (answer, requests) = self.server.post(&body, &["encoding_format"])?;
-            embedded.used.calls += requests;
+            embedded.used += ModelUse { calls: requests, tokens: tokens(&answer), ..ModelUse::default() };
             let vectors = read_vectors(&answer, batch.len()).map_err(|why| unusable_answer(self.server.who, why))?;
             for ((number, _), vector) in batch.iter().zip(vectors) {
                 embedded.vectors[*number].push(vector);
@@ -236,8 +244,20 @@ impl Reranker for HttpReranker {
             json!({ "model": self.server.model, "query": query, "documents": documents, "top_n": documents.len() });
         let (answer, calls) = self.server.post(&body, &["top_n"])?;
         let scores = read_scores(&answer, documents.len()).map_err(|why| unusable_answer(self.server.who, why))?;
-        Ok(Reranked { scores, used: ModelUse { calls, cut } })
+        Ok(Reranked { scores, used: ModelUse { calls, cut, tokens: tokens(&answer) } })
     }
+}
+
+/// The tokens that a server says it read: in `usage`, as OpenAI and Jina have it, or in `meta`, as Cohere has it.
+fn tokens(answer: &Value) -> Option<u64> {
+    let (usage, meta) = (&answer["usage"], &answer["meta"]);
+    let counts = [
+        &usage["prompt_tokens"],
+        &usage["total_tokens"],
+        &meta["tokens"]["input_tokens"],
+        &meta["billed_units"]["input_tokens"],
+    ];
+    counts.into_iter().find_map(Value::as_u64)
 }
 
 fn read_scores(answer: &Value, texts: usize) -> Result<Vec<f64>, String> {
@@ -272,6 +292,17 @@ mod tests {
         assert_eq!(read_vectors(&answer, 2).unwrap(), [[0.6, 0.8], [0.0, 1.0]]);
         let answer = json!({"data": [{"embedding": [1]}, {"embedding": [0]}]});
         assert_eq!(read_vectors(&answer, 2).unwrap(), [[1.0], [0.0]]);
+    }
+
+    #[test]
+    fn tokens_are_read_in_each_notation() {
+        let check = |answer: Value, expect: Option<u64>| assert_eq!(tokens(&answer), expect, "{answer}");
+        check(json!({"usage": {"prompt_tokens": 7, "total_tokens": 7}}), Some(7));
+        check(json!({"usage": {"total_tokens": 8}}), Some(8));
+        check(json!({"meta": {"tokens": {"input_tokens": 9, "output_tokens": 0}}}), Some(9));
+        check(json!({"meta": {"billed_units": {"search_units": 1}}}), None);
+        check(json!({"data": []}), None);
+        check(json!([]), None);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Hit {
 pub struct SearchResults {
     /// By query, best first.
     pub ranked: Vec<Vec<Hit>>,
-    /// For the queries only; the index has its own.
+    /// For the queries only.
     pub embedder: ModelUse,
     pub reranker: ModelUse,
 }
@@ -37,8 +37,6 @@ pub struct Index {
     words: Bm25,
     /// The vectors of each passage's windows; `None` without an embedder.
     vectors: Option<Vec<Vec<Vec<f32>>>>,
-    /// What the embedder did for the passages.
-    pub(crate) effort: ModelUse,
 }
 
 impl Index {
@@ -48,8 +46,7 @@ impl Index {
         let lengths = passages.iter().map(|passage| passage.body.trim().chars().count()).collect();
         let words = Bm25::new(&texts, analysis);
         let embedded = embedder.map(|embedder| embed_texts(embedder, &texts, Side::Passage, None)).transpose()?;
-        let (vectors, effort) = embedded.map(|own| (own.vectors, own.used)).unzip();
-        Ok(Self { texts, lengths, words, vectors, effort: effort.unwrap_or_default() })
+        Ok(Self { texts, lengths, words, vectors: embedded.map(|own| own.vectors) })
     }
 
     /// Searches all queries. Without a reranker, or if the options disable it, the fused list is the result.
@@ -72,9 +69,14 @@ impl Index {
             (false, ..) => vec![Vec::new(); queries.len()],
             (true, Some(own), Some(embedder)) => {
                 let length = own.iter().flatten().next().map(Vec::len);
-                let asked = embed_texts(embedder, queries, Side::Query, length)?;
-                searched.embedder = asked.used;
-                vectors_of_query = asked.vectors;
+                // Each query is a call of its own, so that its tokens belong to one requirement.
+                let one = |query| embed_texts(embedder, std::slice::from_ref(query), Side::Query, length);
+                let asked: Vec<Embedded> = queries.par_iter().map(one).collect::<Result<_, _>>()?;
+                vectors_of_query.clear();
+                for mut embedded in asked {
+                    searched.embedder += embedded.used;
+                    vectors_of_query.append(&mut embedded.vectors);
+                }
                 vectors_of_query.par_iter().map(|query| nearest(query, own, options.search_limit, &candidate)).collect()
             }
             (true, ..) => return Err(no_vectors(options.bm25_weight)),
@@ -126,10 +128,7 @@ impl Index {
         };
         let asked = queries.par_iter().zip(vectors_of_query).zip(searched.ranked.par_iter_mut());
         let efforts: Vec<ModelUse> = asked.map(one).collect::<Result<_, _>>()?;
-        for effort in efforts {
-            searched.reranker.calls += effort.calls;
-            searched.reranker.cut += effort.cut;
-        }
+        efforts.into_iter().for_each(|effort| searched.reranker += effort);
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use karat_format::retrieval::EmbeddingProviderV1;
 use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
 use std::fmt::Display;
+use std::ops::AddAssign;
 
 /// The role of a text; some models treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,19 @@ pub struct ModelUse {
     pub calls: usize,
     /// Texts longer than what the model reads.
     pub cut: CutV1,
+    /// Tokens read; `None` if the model does not count them.
+    pub tokens: Option<u64>,
+}
+
+impl AddAssign for ModelUse {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.cut += other.cut;
+        self.tokens = match (self.tokens, other.tokens) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+    }
 }
 
 /// Unit vectors, or zeros for texts without content.

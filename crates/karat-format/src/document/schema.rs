@@ -152,6 +152,11 @@ impl<'s> Checker<'s> {
                 let empty = if takes("object") { "; `{}` stands for an empty one" } else { "" };
                 format!("give `{}` a value{empty}", truncated(&key.name))
             }),
+            // Nobody splits a command into words.
+            Value::String(text) if matches!(types, ["array"] | ["array", "null"]) && text.contains(' ') => {
+                let words: Vec<String> = text.split_whitespace().map(|word| format!("{word:?}")).collect();
+                Some(format!("write each word as an item: [{}]", truncated(&words.join(", "))))
+            }
             _ if matches!(types, ["array"] | ["array", "null"]) => Some("write it as a list of one: [ … ]".into()),
             _ => None,
         };

@@ -60,6 +60,8 @@ struct TrialColumnsV1 {
     verdict: BTreeMap<Verdict, ColumnV1>,
     /// Whether that is the truth: 1 or 0.
     verdict_correct: ColumnV1,
+    /// Whether it gave no verdict, and had to give none: 1 or 0.
+    verdict_unknown: ColumnV1,
     /// Said vulnerable, rightly, without finding the target: 1 or 0.
     lucky_guess: ColumnV1,
     /// How sure it was.
@@ -308,7 +310,8 @@ impl Serialize for TrialColumns<'_> {
             false => out.serialize_entry(name, &column),
         };
         write("counted", ColumnV1::flags(trials.clone().map(|trial| trial.counted)))?;
-        write("verdict_correct", ColumnV1::flags(trials.clone().map(|trial| trial.verdict_correct)))?;
+        write("verdict_correct", ColumnV1::flags(trials.clone().map(|trial| trial.verdict_correct == Some(true))))?;
+        write("verdict_unknown", ColumnV1::flags(trials.clone().map(|trial| trial.verdict_correct.is_none())))?;
         write("lucky_guess", ColumnV1::new(trials.clone().map(|trial| trial.lucky_guess.map(flag))))?;
         write("confidence", ColumnV1::new(trials.clone().map(|trial| trial.confidence)))?;
         write("calibration_error", ColumnV1::new(trials.clone().map(|trial| trial.calibration_error)))?;
@@ -430,6 +433,7 @@ impl TrialColumnsV1 {
         }
         let counted = self.counted.expand_flags("trials.counted", rows)?;
         let correct = self.verdict_correct.expand_flags("trials.verdict_correct", rows)?;
+        let unknown = self.verdict_unknown.expand_flags("trials.verdict_unknown", rows)?;
         let lucky = self.lucky_guess.expand("trials.lucky_guess", rows)?;
         let confidence = self.confidence.expand("trials.confidence", rows)?;
         let calibration = self.calibration_error.expand("trials.calibration_error", rows)?;
@@ -445,7 +449,7 @@ impl TrialColumnsV1 {
                 counted: counted[row],
                 notes: ThinVec::new(),
                 verdict: verdicts[row],
-                verdict_correct: correct[row],
+                verdict_correct: (!unknown[row]).then_some(correct[row]),
                 lucky_guess: lucky[row].map(|number| number != 0.0),
                 confidence: confidence[row],
                 calibration_error: calibration[row],

@@ -1,6 +1,8 @@
 //! Statistics of judges, and figures that can differ between two executions of the same work.
 
 use crate::probe::ProbeV1;
+use karat_core::panel::AuditField;
+use karat_core::wording::count;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +41,12 @@ pub struct JudgeV1 {
     /// How answers were asked for, where that was not by schema throughout: the loosest form of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_format: Option<AnswerFormatV1>,
+    /// The parameters of its requests as they were really sent, without prompts: each combination once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// How many of the tokens were thought rather than answered, as far as servers say it.
+    #[serde(default, skip_serializing_if = "crate::report::is_zero")]
+    pub tokens_thinking: usize,
     /// How far the members of a panel agree.
     #[serde(default)]
     pub agreement: Option<AgreementV1>,
@@ -49,6 +57,31 @@ pub struct JudgeV1 {
     /// absent for judges without such a figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_agreement: Option<MeasuredAgreementV1>,
+    /// What its decisions depend on beside its name; absent where they were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<JudgeIdentityV1>,
+}
+
+/// What the decisions of a judge depend on beside its name. Results of judges that differ in it are not compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeIdentityV1 {
+    /// Whether it is the local judge, a provider of models, people or a panel.
+    pub provider: String,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The parameters of its requests, or a hash of the local judge's.
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub parameters: serde_json::Value,
+    /// The prompts that it was asked with, and the beginning of the hash of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<String>,
+    /// The judges of a panel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// How a panel decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<String>,
 }
 
 /// How far a judge agreed with judgements that it had not seen.
@@ -102,12 +135,15 @@ pub enum AnswerFormatV1 {
     Text,
 }
 
-/// How far judges of the same pairs agree.
+/// How far judges of the same pairs or audits agree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgreementV1 {
     /// The judges.
     pub judges: Vec<String>,
-    /// How many pairs at least two of them decided.
+    /// What they decided; absent: pairs. `audit_agreement` of the report has the other decisions of audits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<AuditField>,
+    /// How many pairs, or trials, at least two of them decided.
     pub n: usize,
     /// The share of agreeing votes.
     pub percent: Option<f64>,
@@ -119,6 +155,61 @@ pub struct AgreementV1 {
     pub krippendorff_ci: Option<[f64; 2]>,
     /// Gwet's AC1.
     pub ac1: Option<f64>,
+}
+
+/// How far the judges of the same audits agree on each of their decisions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AuditAgreementV1 {
+    /// The judges, people included.
+    pub judges: Vec<String>,
+    /// The ten decisions.
+    pub fields: Vec<FieldAgreementV1>,
+}
+
+/// How far judges agree on one decision of audits. What was not asked has no part in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FieldAgreementV1 {
+    /// The decision.
+    pub field: AuditField,
+    /// What distance between answers counts.
+    pub level: AgreementLevelV1,
+    /// How many trials, or findings of trials, at least two of the judges decided.
+    pub n: usize,
+    /// The share of equal answers.
+    pub percent: Option<f64>,
+    /// Krippendorff's alpha.
+    pub alpha: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha_ci: Option<[f64; 2]>,
+    /// Why there is no alpha.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+    /// Cohen's kappa, of two judges whose answers have no distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kappa: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kappa_ci: Option<[f64; 2]>,
+}
+
+/// What can be said of two different answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AgreementLevelV1 {
+    /// That they differ.
+    Nominal,
+    /// Which is better.
+    Ordinal,
+    /// How far apart they are.
+    Interval,
+}
+
+impl AgreementV1 {
+    /// What was decided, in words.
+    pub fn items(&self) -> String {
+        count(self.n, if self.on.is_some() { "verdict" } else { "pair" })
+    }
 }
 
 /// What a judge cost this time.
@@ -173,14 +264,20 @@ pub struct LatencyV1 {
 }
 
 /// What trials cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostV1 {
-    /// All trials together.
-    pub usd: f64,
-    /// For one trial of one case, of those that say what they cost.
+    /// All trials together that state a price; null where none does.
+    pub usd: Option<f64>,
+    /// Whether more was spent than that, by trials that ran and state no price.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub usd_is_lower_bound: bool,
+    /// Why `usd` is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_undefined: Option<String>,
+    /// For one trial of one case, of those that state a price; null where none does.
     #[serde(default)]
-    pub usd_per_case: f64,
-    /// For each required golden found; null where none was.
+    pub usd_per_case: Option<f64>,
+    /// For each required golden found; null where none was, or no trial states a price.
     pub usd_per_tp: Option<f64>,
     /// Tokens, sent and received, for one trial of one case.
     #[serde(default)]
@@ -192,7 +289,7 @@ pub struct CostV1 {
     pub tokens_in: u64,
     /// Tokens received.
     pub tokens_out: u64,
-    /// How many trials say what they cost.
+    /// How many trials say what they cost, in USD or in tokens.
     pub n: usize,
 }
 

@@ -31,8 +31,8 @@ pub struct TrialResultV1 {
     pub notes: ThinVec<String>,
     /// What it said of the case as a whole.
     pub verdict: Option<Verdict>,
-    /// Whether that is the truth.
-    pub verdict_correct: bool,
+    /// Whether that is the truth; false for a verdict that had to be given and was not, null where nothing is known of it.
+    pub verdict_correct: Option<bool>,
     /// Said vulnerable, rightly, without finding the target.
     pub lucky_guess: Option<bool>,
     /// How sure it was.
@@ -84,8 +84,8 @@ pub struct AuditInfoV1 {
     /// Who says it, and in which words.
     #[serde(flatten)]
     pub judgement: JudgementInfoV1,
-    /// Whether the target was found.
-    pub target_found: bool,
+    /// Whether the target was found; null if nobody was asked.
+    pub target_found: Option<bool>,
     /// How well the claimed type fits the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_match: Option<TypeMatch>,
@@ -100,6 +100,10 @@ pub struct AuditInfoV1 {
     pub fsv: Option<f64>,
     /// What it calls every finding, by the finding.
     pub findings: BTreeMap<String, Classification>,
+    /// Decisions with equally many votes for several answers, which a rule settled, such as `target.found` or
+    /// `classification of f1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ties: Vec<String>,
 }
 
 /// A finding, as far as a reader needs it.
@@ -206,6 +210,9 @@ pub struct MatchV1 {
     /// The deciding judgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<JudgementInfoV1>,
+    /// What each judge said, where several decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<VoteV1>,
     /// The golden's best other candidate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_up: Option<CandidateV1>,
@@ -230,8 +237,20 @@ pub struct MissV1 {
     /// first, else the best by score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedV1>,
+    /// What each judge said, where they are evenly split on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<VoteV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
+}
+
+/// What one of several judges said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VoteV1 {
+    /// The judge.
+    pub judge: String,
+    /// Whether it says that the pair matches, or that the extra is a real problem.
+    pub yes: bool,
 }
 
 /// A finding that matched nothing.
@@ -250,6 +269,9 @@ pub struct ExtraV1 {
     /// Goldens it was refused for, with what spoke for and against each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedV1>,
+    /// What each judge said, where they are evenly split on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<VoteV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
     /// Whether it is no false positive because it is on lines the change did not touch.

@@ -3,7 +3,6 @@
 //! A document is streamed. Of each result only what makes the finding is kept; rules and URIs, which may come after the results,
 //! are resolved when their run ends.
 
-mod cwe;
 mod document;
 mod keys;
 mod message;

@@ -1,7 +1,7 @@
 //! The fields of a SARIF document that are used; all others are skipped while reading.
 
-use super::cwe::{FieldCwes, TagCwes};
 use super::region::LineTable;
+use crate::cwe::{FieldCwes, TagCwes};
 use crate::json::{Lenient, Loose, records};
 use karat_core::golden::Severity;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};

@@ -1,7 +1,7 @@
 //! Finds the rule and the taxonomy entries that a result refers to.
 
-use super::cwe;
 use super::model::{Component, ComponentReference, Reference, Rule, SarifResult, Tool};
+use crate::cwe;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::http::parse_error_body;
 
-const FORMAT: &[&str] = &["response_format", "json_schema", "json_object", "schema"];
+const FORMAT: &[&str] = &["response_format", "json_schema", "json_object", "schema", "output_config"];
 const LIMIT: &[&str] = &["max_tokens", "max_completion_tokens"];
 
 /// Checks which part of a request with `temperature`, `top_p` and `seed` a server's error refuses.
@@ -10,7 +10,9 @@ fn check(status: u16, body: &str, expect: Option<RefusedPart>) {
     let (words, parameters) = parse_error_body(body);
     let error = SendError::Rejected { why: words.clone() };
     let failure = HttpFailure { status, error, parameters, words };
-    let parts = PartNames { parameters: vec!["temperature", "top_p", "seed"], format: FORMAT, limit: LIMIT };
+    let parameters = vec!["temperature", "top_p", "seed", "thinking"];
+    let effort = &["output_config.effort", "effort"];
+    let parts = PartNames { parameters, format: FORMAT, limit: LIMIT, effort };
     assert_eq!(find_refused_part(&failure, &parts), expect, "{status} {body}");
 }
 
@@ -52,6 +54,23 @@ fn refused_parts_are_recognised() {
         parameter("seed"),
     );
     check(501, "Unsupported: seed", parameter("seed"));
+    // The longest name at a place counts.
+    check(
+        400,
+        r#"{"error": {"message": "output_config.effort: Extra inputs are not permitted"}}"#,
+        parameter("effort"),
+    );
+    check(400, r#"{"error": {"message": "no", "param": "output_config.effort"}}"#, parameter("effort"));
+    check(
+        400,
+        r#"{"error": {"message": "output_config: Extra inputs are not permitted"}}"#,
+        Some(RefusedPart::AnswerFormat),
+    );
+    check(
+        400,
+        r#"{"error": {"message": "\"thinking.type.disabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior."}}"#,
+        parameter("thinking"),
+    );
     // Messages of LiteLLM's proxy and llama-cpp-python's server.
     check(
         400,
@@ -124,4 +143,36 @@ fn adapted_parameters_are_recorded_and_enumerable() {
     assert!(all.contains(&sent));
     // A parameter that was never configured cannot have been refused.
     assert!(!all.contains(&json!({ "seed": 7 })));
+}
+
+/// What is learned and what is known of a model give the same keys.
+#[test]
+fn known_refusals_are_left_out_from_the_start() {
+    let formats = [AnswerFormat::Schema, AnswerFormat::Tool, AnswerFormat::Text];
+    let configured = json!({
+        "temperature": 0.0, "top_k": 5, "effort": "low", "seed": 1,
+        "thinking": { "type": "enabled", "budget_tokens": 1024 },
+    });
+    let of = |refuses: &[RefusalV1]| {
+        let model = ModelV1 { refuses: refuses.iter().copied().collect(), ..ModelV1::default() };
+        Adaptation::of_model(&model, &configured, &formats)
+    };
+    assert_eq!(of(&[]), Adaptation::default());
+    assert_eq!(Vec::from_iter(of(&[RefusalV1::Sampling]).dropped), ["temperature", "top_k"]);
+    assert_eq!(Vec::from_iter(of(&[RefusalV1::ThinkingBudget]).dropped), ["thinking"]);
+    assert_eq!(of(&[RefusalV1::DisabledThinking, RefusalV1::Prefill]), Adaptation::default());
+    assert_eq!(Vec::from_iter(of(&[RefusalV1::Effort]).dropped), ["effort"]);
+    assert_eq!(of(&[RefusalV1::StructuredOutput]).answer_format, AnswerFormat::Tool);
+    let neither = [RefusalV1::StructuredOutput, RefusalV1::ForcedToolChoice];
+    assert_eq!(of(&neither).answer_format, AnswerFormat::Text);
+    assert_eq!(of(&[RefusalV1::MaxTokens]).limit(), Some("max_completion_tokens"));
+    let learned = Adaptation::default().without(&RefusedPart::Parameter("temperature".into()), &formats).unwrap();
+    let learned = learned.without(&RefusedPart::Parameter("top_k".into()), &formats).unwrap();
+    assert_eq!(learned.parameters(&configured), of(&[RefusalV1::Sampling]).parameters(&configured));
+    // How the schema is enforced is no part of the key.
+    assert_eq!(of(&[RefusalV1::StructuredOutput]).parameters(&configured), configured);
+    assert!(Adaptation::all(&configured, &formats).iter().all(|one| one.answer_format != AnswerFormat::Tool));
+    // Another configuration cannot leave out what it does not have.
+    let restricted = of(&[RefusalV1::Sampling]).restricted_to(&json!({ "temperature": 0.0 }));
+    assert_eq!(Vec::from_iter(restricted.dropped), ["temperature"]);
 }

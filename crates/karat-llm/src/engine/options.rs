@@ -1,8 +1,9 @@
 //! Options of the engine.
 
 use crate::ledger::CacheMode;
-use crate::provider::ProviderError;
+use crate::provider::{Provider, ProviderError};
 use karat_format::judge::JudgeConfigV1;
+use karat_format::models::ModelV1;
 use karat_format::quantity;
 use std::time::Duration;
 
@@ -49,6 +50,11 @@ pub struct Prices {
 }
 
 impl Prices {
+    /// Those of a model, where they are known.
+    pub fn of_model(model: &ModelV1) -> Option<Self> {
+        Some(Self { input: model.input?, output: model.output? })
+    }
+
     /// The cost of a number of tokens, in USD.
     pub fn cost(self, tokens_in: u64, tokens_out: u64) -> f64 {
         (tokens_in as f64 * self.input + tokens_out as f64 * self.output) / 1e6
@@ -78,7 +84,22 @@ impl Default for EngineOptions {
 }
 
 impl EngineOptions {
-    /// The options of a judge, with defaults for the rest.
+    /// The options of a judge with this provider: prices that are not configured are those of the table of models.
+    pub fn for_provider(
+        config: &JudgeConfigV1,
+        cache: CacheMode,
+        provider: &dyn Provider,
+    ) -> Result<Self, ProviderError> {
+        let own = Self::from_config(config, cache)?;
+        let prices = own.prices.or_else(|| provider.known_model().and_then(Prices::of_model));
+        if own.budget_usd.is_some() && prices.is_none() {
+            let reason = "what tokens of the model cost is not known; give `price_in` and `price_out`".to_owned();
+            return Err(ProviderError::BadValue { field: "budget_usd", reason });
+        }
+        Ok(Self { prices, ..own })
+    }
+
+    /// The options that the configuration itself states, with defaults for the rest.
     pub fn from_config(config: &JudgeConfigV1, cache: CacheMode) -> Result<Self, ProviderError> {
         let bad = |field, reason: String| ProviderError::BadValue { field, reason };
         let defaults = Self::default();
@@ -95,9 +116,6 @@ impl EngineOptions {
             (None, Some(_)) => return Err(bad("price_in", "`price_out` is given without it; give both".to_owned())),
         };
         let budget_usd = price("budget_usd", config.budget_usd)?;
-        if budget_usd.is_some() && prices.is_none() {
-            return Err(bad("budget_usd", "what tokens cost is not known; give `price_in` and `price_out`".to_owned()));
-        }
         Ok(Self {
             cache,
             concurrency: config.concurrency.map_or(defaults.concurrency, |most| (most.max(1)) as usize),
@@ -117,6 +135,9 @@ impl EngineOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::ProviderEnv;
+    use crate::providers;
+    use std::path::Path;
 
     #[test]
     fn settings_are_converted_to_options() {
@@ -132,8 +153,24 @@ mod tests {
         assert_eq!(stated.prices.unwrap().cost(1_000_000, 100_000), 4.5);
         let check = |toml: &str, expect: &str| assert!(options(toml).unwrap_err().contains(expect), "{toml}");
         check("timeout = \"soon\"", "`timeout` of the judge");
-        check("budget_usd = 1", "give `price_in` and `price_out`");
         check("price_in = 1", "give both");
         check("price_in = -1\nprice_out = 1", "no price");
+    }
+
+    #[test]
+    fn prices_are_configured_or_those_of_the_model() {
+        let options = |toml: &str| {
+            let config: JudgeConfigV1 = toml::from_str(&format!("provider = \"anthropic\"\n{toml}")).unwrap();
+            let env = ProviderEnv { variable: &|_| None, folder: Path::new("") };
+            let provider = providers::open(&config, &env).unwrap();
+            let options = EngineOptions::for_provider(&config, CacheMode::Only, &*provider);
+            options.map(|options| options.prices).map_err(|error| error.to_string())
+        };
+        assert_eq!(options(""), Ok(Some(Prices { input: 2.0, output: 10.0 })));
+        assert_eq!(options("budget_usd = 1"), Ok(Some(Prices { input: 2.0, output: 10.0 })));
+        assert_eq!(options("price_in = 1\nprice_out = 3"), Ok(Some(Prices { input: 1.0, output: 3.0 })));
+        assert_eq!(options("model = \"claude-of-mine\""), Ok(None));
+        let message = options("model = \"claude-of-mine\"\nbudget_usd = 1").unwrap_err();
+        assert!(message.contains("give `price_in` and `price_out`"), "{message}");
     }
 }

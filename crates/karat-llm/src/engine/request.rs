@@ -1,10 +1,12 @@
 //! Carries one question from its first request to its answer: retries, adaptation to the provider, and one repair request.
 
+use super::Retry;
 use super::budget::{Budget, most_tokens};
-use super::options::EngineOptions;
+use super::options::{EngineOptions, StartMode};
 use super::warm_up::WarmUp;
 use crate::adaptation::Adaptation;
 use crate::answer::{self, AnswerFault};
+use crate::error::MAX_UNREACHED;
 use crate::exchange::{Answer, Exchange, FailureReason, KeyParts, LedgerKey};
 use crate::http::Endpoint;
 use crate::permits::{SettledRequest, SharedLimits, micro_usd};
@@ -14,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
@@ -28,10 +30,16 @@ pub(super) struct SharedState {
     repeat_slots: Semaphore,
     rate_limiter: RateLimiter,
     pub(super) warm_up: WarmUp,
+    /// Whether the last connection was refused as often as is waited for: until one is made, further questions do not wait.
+    is_gone: AtomicBool,
+    /// Why no further request is worth sending: the account is used up.
+    exhausted: OnceLock<String>,
     /// Whether every request needs permission, since other processes share the ledger and its limits.
     pub(super) is_shared: AtomicBool,
-    /// What the provider has refused so far.
+    /// What the provider is known to refuse.
     adaptation: Mutex<Adaptation>,
+    /// As much of that as is known without asking: from the table of models, or from the ledger. `None` before the ledger was read.
+    pub(super) recalled: Mutex<Option<Adaptation>>,
 }
 
 pub(super) struct Request {
@@ -43,7 +51,7 @@ pub(super) struct Request {
 }
 
 pub(super) enum Message {
-    Retrying { wait: Duration, why: String },
+    Retrying(Retry),
     // A request is about to be sent and waits for permission.
     Sending(PermissionRequest),
     // A request that was permitted came to an end.
@@ -89,9 +97,12 @@ impl SharedState {
             slots: Semaphore::new(options.concurrency.max(1)),
             repeat_slots: Semaphore::new(options.concurrency.max(1)),
             rate_limiter: RateLimiter::new(options.requests_per_minute, options.tokens_per_minute),
+            is_gone: AtomicBool::new(false),
+            exhausted: OnceLock::new(),
             is_shared: AtomicBool::new(false),
             warm_up: WarmUp::new(options.start),
-            adaptation: Mutex::default(),
+            adaptation: Mutex::new(known_adaptation(&*provider)),
+            recalled: Mutex::default(),
             provider,
             options,
         }
@@ -148,12 +159,44 @@ impl SharedState {
         serde_json::from_value(value).ok()
     }
 
+    /// The key under which the ledger remembers what this model on this server refuses.
+    pub(super) fn server_key(&self) -> String {
+        let id = self.provider.id();
+        let address = self.provider.endpoint().map_or("", Endpoint::address);
+        blake3::hash(format!("{}\n{}\n{address}", id.provider, id.model).as_bytes()).to_hex().to_string()
+    }
+
+    /// Leaves out what was refused in earlier runs.
+    pub(super) fn adopt_recalled(&self, recalled: &Adaptation) {
+        let own = recalled.clone().restricted_to(&self.provider.id().parameters);
+        self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).merge(&own);
+    }
+
+    /// What becomes of a question where no other would be answered either: trials have an outcome each, a judge ends.
+    fn end_for_all(&self, why: String) -> Failed {
+        match self.options.start {
+            StartMode::Independent => Failed::unsent(FailureReason::Unanswered, why),
+            StartMode::Cautious => Failed::Fatal(why),
+        }
+    }
+
     /// Uses a successful adaptation for all requests from now on.
     fn adopt(&self, trial: Option<(Adaptation, String)>) {
         if let Some((adaptation, _)) = trial {
             self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).merge(&adaptation);
         }
     }
+}
+
+/// The wait before the next connection to a server that refused the last one: it may be starting.
+fn reconnect_delay(options: &EngineOptions, refused: u32) -> Duration {
+    options.backoff.saturating_mul(2 * 4_u32.saturating_pow(refused.saturating_sub(1))).min(options.longest_wait)
+}
+
+/// What the table of models says that requests must not have.
+fn known_adaptation(provider: &dyn Provider) -> Adaptation {
+    let of_model = |model| Adaptation::of_model(model, &provider.id().parameters, provider.formats());
+    provider.known_model().map(of_model).unwrap_or_default()
 }
 
 /// A question that is being asked.
@@ -172,6 +215,9 @@ impl<'s> Asking<'s> {
         let turn = warm_up.enter().await;
         if let Some(why) = warm_up.give_up_reason() {
             return Err(Failed::Fatal(why));
+        }
+        if let Some(why) = self.state.exhausted.get() {
+            return Err(Failed::unsent(FailureReason::Unanswered, why));
         }
         let reply = self.request_reply(&self.request.prompt).await;
         match &reply {
@@ -212,7 +258,8 @@ impl<'s> Asking<'s> {
     /// A reply to a prompt, however many requests that takes. What the provider refuses is left out, now and from then on.
     async fn request_reply(&mut self, prompt: &Prompt) -> Result<Reply, Failed> {
         let (state, options) = (self.state, &self.state.options);
-        let mut failures = 0;
+        // Failed requests, and refused connections in a row.
+        let (mut failures, mut unreached) = (0, 0);
         // An adaptation on trial, and the message of the refusal that led to it.
         let mut trial: Option<(Adaptation, String)> = None;
         // The slot is kept while adapting: the other requests in the queue would be refused in the same way meanwhile.
@@ -222,6 +269,7 @@ impl<'s> Asking<'s> {
             let (adaptation, result) = self.send(prompt, trial_adaptation, &mut slot).await?;
             let mut error = match result {
                 Ok(reply) => {
+                    state.is_gone.store(false, Ordering::Relaxed);
                     state.adopt(trial);
                     let parameters = adaptation.parameters(&state.provider.id().parameters);
                     self.exchange.key = self.request.key.with(&parameters);
@@ -246,9 +294,27 @@ impl<'s> Asking<'s> {
             }
             trial = None;
             slot = None;
+            if matches!(error, SendError::Unreached { .. }) {
+                unreached += 1;
+            } else {
+                unreached = 0;
+                state.is_gone.store(false, Ordering::Relaxed);
+            }
             let (retry_after, why) = match error {
                 SendError::Retry { after, why } => (after, why),
                 SendError::AnswerLost { why } => (None, why),
+                SendError::Unreached { why } if unreached < MAX_UNREACHED && !state.is_gone.load(Ordering::Relaxed) => {
+                    (None, why)
+                }
+                SendError::Unreached { why } => {
+                    state.is_gone.store(true, Ordering::Relaxed);
+                    let times = if unreached > 1 { format!(" {unreached} times in a row") } else { String::new() };
+                    return Err(state.end_for_all(format!("{why}{times}")));
+                }
+                SendError::Exhausted { why } => {
+                    let _ = state.exhausted.set(why.clone());
+                    return Err(state.end_for_all(why));
+                }
                 SendError::Rejected { why } => {
                     return Err(Failed::Missing { reason: FailureReason::Rejected, why: why.clone(), message: why });
                 }
@@ -264,8 +330,12 @@ impl<'s> Asking<'s> {
                     message: why,
                 });
             }
-            let wait = retry_delay(options, &self.exchange.key, failures, retry_after);
-            let _ = self.sender.send(Message::Retrying { wait, why });
+            let most = options.retries.saturating_add(1);
+            let (wait, most) = match unreached {
+                0 => (retry_delay(options, &self.exchange.key, failures, retry_after), most),
+                _ => (reconnect_delay(options, unreached), most.min(failures + MAX_UNREACHED - unreached)),
+            };
+            let _ = self.sender.send(Message::Retrying(Retry { why, wait, next: failures + 1, most }));
             // No slot is held while waiting, so others go first.
             tokio::time::sleep(wait).await;
         }
@@ -287,7 +357,7 @@ impl<'s> Asking<'s> {
             *slot = slots.acquire().await.ok();
         }
         let reservation = state.budget.reserve(prompt).await;
-        let over_budget = || Failed::unsent(FailureReason::Budget, "the budget is spent");
+        let over_budget = || Failed::unsent(FailureReason::Budget, "the budget is spent (budget_usd, budget_calls)");
         let reservation = reservation.ok_or_else(over_budget)?;
         let tokens = most_tokens(prompt);
         state.rate_limiter.wait_turn(tokens).await;

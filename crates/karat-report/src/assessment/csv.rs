@@ -34,8 +34,8 @@ pub fn draw(report: &AssessmentReportV1) -> String {
                 [&one.template_id, &one.bundle_id, &one.requirement_id].map(String::as_str);
             let (golden, verdict) = (one.golden.as_str(), one.said.map_or("unanswered", |verdict| verdict.as_str()));
             for (metric, value) in [
-                ("mean_combined_score", Some(one.combined)),
-                ("mean_compliance_score", Some(one.compliance)),
+                ("mean_combined_score", one.combined),
+                ("mean_compliance_score", one.compliance),
                 ("mean_evidence_score", one.evidence),
             ] {
                 write([name, "requirement", template, bundle, requirement, golden, verdict, metric], value, None);

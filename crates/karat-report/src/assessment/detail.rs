@@ -2,53 +2,94 @@
 
 use super::super::TerminalStyle;
 use super::super::grid;
+use super::super::screen::{Depth, Entry, Section, fit};
 use super::{BOLD, CATEGORIES, DIM, STAGES, indented, paint, two, verdict};
 use anstyle::Style;
 use karat_core::assessment::part_match::Category;
 use karat_core::assessment::record::Role;
-use karat_format::assessment::{AssessedV1, AssessmentReportV1, FoundV1, PartV1, RetrievedV1, ScoredV1};
+use karat_core::wording::count;
+use karat_format::assessment::{
+    AssessedV1, AssessmentReportV1, FoundV1, PartV1, RequirementKey, RetrievedV1, ScoredV1,
+};
 use karat_format::diagnostic::harmless;
 
 const MOST_RANKED: usize = 10;
+const MOST_LOST: usize = 2;
 
 pub(super) fn draw(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
-    let mut out = String::new();
-    for (bundle, template, requirement) in requirements(report) {
-        let head = grid::fit(&harmless(&format!("{bundle} / {requirement}")), terminal.width);
-        out.push_str(&format!("\n{}\n", paint(&head, BOLD, terminal)));
-        let own = |one: &&RetrievedV1| {
-            (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement)
+    requirements(report).iter().map(|one| format!("\n{}", requirement(report, *one, Depth::Full, terminal))).collect()
+}
+
+/// Explains some requirements, those first that an assessor lost something of: as much as a screen holds, or all of it with
+/// `--verbose`.
+pub fn explain(report: &AssessmentReportV1, wanted: &[RequirementKey<'_>], terminal: &TerminalStyle) -> String {
+    let mut wanted: Vec<(f64, RequirementKey<'_>)> = wanted.iter().map(|one| (worst(report, *one), *one)).collect();
+    wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (wrong, right): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(score, _)| *score < 1.0);
+    let section = |title: &str, noun: &'static str, counts: bool, list: &[(f64, RequirementKey<'_>)]| {
+        let entry = |(at, (_, one)): (usize, &(f64, RequirementKey<'_>))| {
+            let blank = if at == 0 { "" } else { "\n" };
+            let text = |depth: Depth| requirement(report, *one, depth, terminal);
+            Entry { brief: text(Depth::Brief), full: format!("{blank}{}", text(Depth::Full)) }
         };
-        let mut retrieved = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        out.extend(retrieved.find(own).map(|found| retrieved_part(found, terminal)));
-        for (name, assessment) in report.assessments.iter() {
-            let own = |one: &&AssessedV1| {
-                (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement)
-            };
-            out.extend(assessment.requirements.iter().find(own).map(|one| assessed(name, one, terminal)));
+        let title = format!("{title} ({})", count(list.len(), "requirement"));
+        let entries = list.iter().enumerate().map(entry).collect();
+        Section { title: format!("{}\n", paint(&title, BOLD, terminal)), entries, noun, counts }
+    };
+    let mut right = section("Right", "right requirement", false, &right);
+    if !wrong.is_empty() {
+        right.title.insert(0, '\n');
+    }
+    fit(&[section("Wrong, or in part", "wrong requirement", true, &wrong), right], 0, terminal)
+}
+
+/// The least that an assessor earned for a requirement; without assessors, what the search found of it.
+fn worst(report: &AssessmentReportV1, one: RequirementKey<'_>) -> f64 {
+    let assessed = report.assessments.iter().filter_map(|(_, all)| all.requirements.iter().find(|r| r.key() == one));
+    let earned = assessed.filter_map(|assessed| assessed.combined).reduce(f64::min);
+    earned.or_else(|| retrieved(report, one)?.recall).unwrap_or(1.0)
+}
+
+fn retrieved<'r>(report: &'r AssessmentReportV1, one: RequirementKey<'_>) -> Option<&'r RetrievedV1> {
+    report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements).find(|retrieved| retrieved.key() == one)
+}
+
+/// What was said of a requirement and what it cost; in full also what was found for it.
+fn requirement(report: &AssessmentReportV1, one: RequirementKey<'_>, depth: Depth, terminal: &TerminalStyle) -> String {
+    let (bundle, _, name) = one;
+    let head = grid::fit(&harmless(&format!("{bundle} / {name}")), terminal.width);
+    let mut out = format!("{}\n", paint(&head, BOLD, terminal));
+    for (name, assessment) in report.assessments.iter() {
+        let own = assessment.requirements.iter().find(|assessed| assessed.key() == one);
+        out.extend(own.map(|one| assessed(name, one, depth, terminal)));
+    }
+    match retrieved(report, one) {
+        Some(found) if depth == Depth::Full || report.assessments.is_empty() => {
+            out.push_str(&retrieved_part(found, depth, terminal));
         }
+        _ => {}
     }
     out
 }
 
-fn requirements(report: &AssessmentReportV1) -> Vec<(&str, &str, &str)> {
+/// Every requirement by bundle, template and id.
+pub fn requirements(report: &AssessmentReportV1) -> Vec<RequirementKey<'_>> {
     match report.assessments.0.first() {
-        Some((_, first)) => {
-            first.requirements.iter().map(|one| (&*one.bundle_id, &*one.template_id, &*one.requirement_id)).collect()
-        }
+        Some((_, first)) => first.requirements.iter().map(AssessedV1::key).collect(),
         None => {
             let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-            all.map(|one| (&*one.bundle_id, &*one.template_id, &*one.requirement_id)).collect()
+            all.map(RetrievedV1::key).collect()
         }
     }
 }
 
-fn retrieved_part(found: &RetrievedV1, terminal: &TerminalStyle) -> String {
+fn retrieved_part(found: &RetrievedV1, depth: Depth, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     for part in &found.parts {
         out.push_str(&indented(&golden(part), Style::new(), terminal));
     }
-    for one in found.ranked.iter().take(MOST_RANKED) {
+    let most = if depth == Depth::Full { MOST_RANKED } else { 0 };
+    for one in found.ranked.iter().take(most) {
         let of = |place: &Option<ScoredV1>| place.map_or("–".to_owned(), |place| place.rank.to_string());
         let golden: Vec<String> =
             one.golden.iter().map(|(part, category)| format!("{} {part}", word(*category))).collect();
@@ -70,13 +111,17 @@ fn golden(part: &FoundV1) -> String {
     format!("{role} {name}: {word}{place}, golden covered {golden}, part covered {own} · {title} · {document}")
 }
 
-fn assessed(name: &str, one: &AssessedV1, terminal: &TerminalStyle) -> String {
+fn assessed(name: &str, one: &AssessedV1, depth: Depth, terminal: &TerminalStyle) -> String {
     let (answer, golden) = (verdict(one.said), verdict(Some(one.golden)));
-    let [compliance, evidence, combined] = [Some(one.compliance), one.evidence, Some(one.combined)].map(two);
+    let [compliance, evidence, combined] = [one.compliance, one.evidence, one.combined].map(two);
     let scores = format!("compliance {compliance}, evidence {evidence}, combined {combined}");
     let mut out = indented(&format!("{name}: {answer} (golden {golden}), {scores}"), Style::new(), terminal);
     if let Some(why) = &one.unanswered {
         out.push_str(&deeper(&format!("no answer to {}: {} ({})", why.step.name(), why.why, why.kind), terminal));
+    }
+    if depth == Depth::Brief {
+        let lost = one.parts.iter().filter(|part| part.lost.is_some()).take(MOST_LOST);
+        return out + &lost.map(|part| deeper(&outcome(part), terminal)).collect::<String>();
     }
     if !one.rationale.is_empty() {
         out.push_str(&deeper(&one.rationale, terminal));

@@ -316,7 +316,7 @@ fn difference(row: &DifferenceV1) -> Markup {
     let class = match row.verdict {
         ConclusionV1::Better => "good",
         ConclusionV1::Worse => "bad",
-        ConclusionV1::Equivalent | ConclusionV1::Inconclusive => "warn",
+        ConclusionV1::Equivalent | ConclusionV1::Identical | ConclusionV1::Inconclusive => "warn",
     };
     html! {
         tr {
@@ -339,7 +339,7 @@ fn requirements(units: &[&Unit<'_>]) -> Markup {
                     @if let Some(golden) = unit.golden() { " golden " (verdict(Some(golden))) }
                     @for (name, own) in &unit.answers {
                         @let class = if own.said == Some(own.golden) { "good" } else { "bad" };
-                        " · " (name) " " span class=(class) { (verdict(own.said)) } " " (two(Some(own.combined)))
+                        " · " (name) " " span class=(class) { (verdict(own.said)) } " " (two(own.combined))
                     }
                 }
                 @for (name, own) in &unit.answers { (assessed(name, own)) }
@@ -364,8 +364,8 @@ fn assessed(name: &str, one: &AssessedV1) -> Markup {
     };
     html! {
         p {
-            b { (name) } ": " (one.said.map_or("no answer", Compliance::as_str)) " (compliance " (two(Some(one.compliance)))
-            ", evidence " (two(one.evidence)) ", combined " (two(Some(one.combined))) ")"
+            b { (name) } ": " (one.said.map_or("no answer", Compliance::as_str)) " (compliance " (two(one.compliance))
+            ", evidence " (two(one.evidence)) ", combined " (two(one.combined)) ")"
         }
         @if let Some(why) = &one.unanswered { p.bad { "No answer to " (why.step.name()) ": " (why.why) } }
         @if !one.rationale.is_empty() { p.dim { (one.rationale) } }

@@ -63,7 +63,7 @@ fn requirements(report: &AssessmentReportV1) -> String {
         let cells = report.assessments.iter().map(|(_, assessment)| {
             let own = &assessment.requirements[at];
             let mark = if own.said == Some(own.golden) { "" } else { "**" };
-            format!(" {mark}{}{mark} | {} |", verdict(own.said), two(Some(own.combined)))
+            format!(" {mark}{}{mark} | {} |", verdict(own.said), two(own.combined))
         });
         let (bundle, requirement, golden) =
             (escape(&one.bundle_id), escape(&one.requirement_id), verdict(Some(one.golden)));

@@ -1,6 +1,6 @@
 //! Time, tokens and money that trials took.
 
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{Scorecard, ToolScore};
 use karat_core::stats::summary::mean;
 use karat_core::trial::{Outcome, Trial};
 use karat_format::report::{CostV1, LatencyV1, MeasuredV1};
@@ -16,6 +16,8 @@ pub struct TrialCosts {
 struct ToolCosts {
     latencies: Vec<f64>,
     cost: Option<CostV1>,
+    /// How many trials state a price.
+    priced: usize,
     outages_usd: Option<f64>,
 }
 
@@ -48,7 +50,10 @@ impl TrialCosts {
         own.latencies.extend(latency_ms);
         if states_cost {
             let cost = own.cost.get_or_insert_default();
-            cost.usd = (cost.usd + cost_usd.unwrap_or_default()).min(f64::MAX);
+            if let Some(usd) = cost_usd {
+                cost.usd = Some((cost.usd.unwrap_or_default() + usd).min(f64::MAX));
+                own.priced += 1;
+            }
             cost.tokens_in = cost.tokens_in.saturating_add(tokens_in.unwrap_or_default());
             cost.tokens_out = cost.tokens_out.saturating_add(tokens_out.unwrap_or_default());
             cost.n += 1;
@@ -57,19 +62,27 @@ impl TrialCosts {
 
     /// States them, each also for every golden found.
     pub(super) fn state(&self, scorecard: &Scorecard, measured: &mut MeasuredV1) {
-        let found: HashMap<&str, usize> = scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
+        let scores: HashMap<&str, &ToolScore> = scorecard.tools.iter().map(|tool| (tool.tool.as_str(), tool)).collect();
         for (tool, own) in &self.by_tool {
-            let tp = found.get(tool.as_str()).copied().unwrap_or_default();
+            let score = scores.get(tool.as_str());
+            let tp = score.map_or(0, |score| score.counts.tp);
             measured.outages_usd.extend(own.outages_usd.map(|usd| (tool.clone(), usd)));
             if let Some(cost) = &own.cost {
                 let tokens = cost.tokens_in.saturating_add(cost.tokens_out) as f64;
                 let per_tp = |sum: f64| (tp > 0).then(|| sum / tp as f64);
+                // What never ran cost nothing.
+                let free = [Outcome::Unavailable, Outcome::Skipped];
+                let ran = |score: &&ToolScore| -> usize {
+                    score.outcomes.iter().filter(|(outcome, _)| !free.contains(outcome)).map(|(_, count)| count).sum()
+                };
                 let cost = CostV1 {
-                    usd_per_case: cost.usd / cost.n as f64,
-                    usd_per_tp: per_tp(cost.usd),
+                    usd_is_lower_bound: cost.usd.is_some() && own.priced < score.map_or(cost.n, ran).max(cost.n),
+                    usd_undefined: cost.usd.is_none().then(|| "its trials state tokens and no price".to_owned()),
+                    usd_per_case: cost.usd.map(|usd| usd / own.priced as f64),
+                    usd_per_tp: cost.usd.and_then(per_tp),
                     tokens_per_case: tokens / cost.n as f64,
                     tokens_per_tp: per_tp(tokens),
-                    ..*cost
+                    ..cost.clone()
                 };
                 measured.cost.insert(tool.clone(), cost);
             }

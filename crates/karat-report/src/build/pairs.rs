@@ -4,6 +4,7 @@ use super::one_line;
 use super::trial::{FalseLists, keep_misses, trial_result};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::matching::outcome::{DecidedBy, Match};
+use karat_core::panel::AuditRatings;
 use karat_core::pooling::{Member, Pool, PoolRank, pool_case};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{CaseScore, Scorecard, TrialScore};
@@ -47,6 +48,8 @@ pub struct PairReports<'a> {
     pub(super) beyond: BTreeMap<String, usize>,
     /// By judge: judgements given, and pairs that none of them covers.
     pub(super) judgements: BTreeMap<String, (usize, usize)>,
+    /// What each judge decided in audits.
+    pub(super) audits: AuditRatings,
 }
 
 impl<'a> PairReports<'a> {
@@ -60,6 +63,7 @@ impl<'a> PairReports<'a> {
             pools: Vec::new(),
             beyond: BTreeMap::new(),
             judgements: BTreeMap::new(),
+            audits: AuditRatings::default(),
         }
     }
 
@@ -117,9 +121,10 @@ impl<'a> PairReports<'a> {
         }
     }
 
-    /// Counts judgements by judge.
+    /// Counts judgements by judge, and keeps the decisions of audits to compare them.
     pub fn count_judgements<'j>(&mut self, judgements: impl IntoIterator<Item = &'j Judgement>) {
         for judgement in judgements {
+            self.audits.add(judgement);
             let counts = match self.judgements.get_mut(judgement.judge.as_str()) {
                 Some(counts) => counts,
                 None => self.judgements.entry(judgement.judge.to_string()).or_default(),

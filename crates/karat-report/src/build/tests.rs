@@ -182,6 +182,7 @@ fn score_random_trial(seed: u64) -> ScoredTrial {
         corrected: &[],
         notes: &[],
         isolation: &BTreeMap::new(),
+        recorded: &BTreeMap::new(),
         asked: &[],
         spent: &BTreeMap::new(),
     };
@@ -408,7 +409,6 @@ impl<'a> Verifier<'a> {
                 golden.identity_key.is_none() && missing == expect && !missing.is_empty()
             }
             "not_recorded" => self.scored.profile.method == Method::Recorded,
-            "not_compared" => self.scored.profile.method == Method::Verdict,
             _ => false,
         }
     }
@@ -505,7 +505,7 @@ fn reasons_can_be_verified_from_the_report() {
         "extra below_threshold, extra clean_case, extra key_refused, extra no_key, extra not_asked, \
          extra not_compared, extra not_recorded, extra not_worth_asking, extra nothing_near, extra path_alone, extra refused, extra trap, \
          extra unexpected_key, extra unjudged, miss below_threshold, miss key_absent, miss key_refused, miss key_used, \
-         miss no_candidate, miss no_key, miss not_asked, miss not_compared, miss not_recorded, miss not_worth_asking, \
+         miss no_candidate, miss no_key, miss not_asked, miss not_recorded, miss not_worth_asking, \
          miss nothing_reported, miss path_alone, miss refused, miss taken, miss trial_failed, miss unjudged"
     );
 }

@@ -5,6 +5,7 @@ use super::pairs::CasePairs;
 use crate::reason::{self, Names, matched_by};
 use crate::refused::refused;
 use karat_core::finding::Finding;
+use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Match, Miss};
 use karat_core::profile::{Method, Profile};
@@ -12,7 +13,7 @@ use karat_core::scorecard::{AuditSummary, TrialScore};
 use karat_core::suite::Case;
 use karat_format::report::{
     AuditInfoV1, CandidateV1, DetailV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1,
-    RefusedV1, TrialResultV1,
+    RefusedV1, TrialResultV1, VoteV1,
 };
 use std::collections::BTreeSet;
 use thin_vec::ThinVec;
@@ -37,7 +38,11 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
         score: m.score,
         parts: m.parts,
         decided_by: decided_by(&m.decided_by).to_owned(),
-        judgement: m.judgement.map(|index| judgement_info(&input.judgements[index])),
+        judgement: m.judgement.map(|index| match m.votes.is_empty() {
+            true => judgement_info(&input.judgements[index]),
+            false => votes_info(m, input.judgements),
+        }),
+        votes: votes(&m.votes, input.judgements),
         runner_up: m.runner_up.as_ref().map(of_golden),
         flags: m.flags.clone(),
     };
@@ -67,10 +72,11 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
         let reason = names.miss(m.golden, m.why);
         MissV1 {
             golden: golden(m.golden),
-            why: reason::miss_in_words(&reason),
+            why: split_in_words(&m.votes, input.judgements).unwrap_or_else(|| reason::miss_in_words(&reason)),
             reason: Some(reason),
             best: m.best.as_ref().map(of_golden),
             refused: refused_findings(&m.refused),
+            votes: votes(&m.votes, input.judgements),
             flags: m.flags.clone(),
         }
     };
@@ -82,10 +88,11 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
         let reason = names.extra(e.finding, e.why);
         ExtraV1 {
             finding: finding(e.finding),
-            why: reason::extra_in_words(&reason),
+            why: split_in_words(&e.votes, input.judgements).unwrap_or_else(|| reason::extra_in_words(&reason)),
             reason: Some(reason),
             best: e.best.as_ref().map(of_finding),
             refused: refused_goldens(&e.refused),
+            votes: votes(&e.votes, input.judgements),
             flags: e.flags.clone(),
             left_out: untouched.contains(&e.finding),
         }
@@ -155,14 +162,17 @@ pub(super) fn keep_misses(trial: &mut TrialResultV1, are_false: FalseLists) {
 
 fn audit_info(audited: &AuditSummary, judgements: &[Judgement]) -> Option<AuditInfoV1> {
     let target = audited.target.as_ref();
+    let judges: Vec<&str> = audited.judges.iter().map(JudgeName::as_str).collect();
+    let nearest = judgement_info(judgements.get(audited.judgement?)?);
     Some(AuditInfoV1 {
-        judgement: judgement_info(judgements.get(audited.judgement?)?),
-        target_found: target.is_some(),
+        judgement: JudgementInfoV1 { judge: judges.join(", "), ..nearest },
+        target_found: audited.target_found,
         type_match: target.and_then(|target| target.type_match),
         rcir: target.and_then(|target| target.rcir),
         ava: target.and_then(|target| target.ava),
         fsv: target.and_then(|target| target.fsv),
         findings: audited.findings.iter().map(|(finding, class)| (finding.to_string(), *class)).collect(),
+        ties: audited.ties.iter().map(ToString::to_string).collect(),
     })
 }
 
@@ -199,6 +209,47 @@ fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
         explanation,
         exchange: judgement.exchange.clone(),
     }
+}
+
+/// What each of several judges said, in the order of these judgements.
+fn votes(indices: &[usize], judgements: &[Judgement]) -> Vec<VoteV1> {
+    let vote = |index: &usize| {
+        let judgement = judgements.get(*index)?;
+        let yes = match &judgement.decision {
+            Decision::Pair(pair) => pair.matched,
+            Decision::Extra(extra) => extra.valid,
+            Decision::Audit(_) | Decision::Unjudged(_) => return None,
+        };
+        Some(VoteV1 { judge: judgement.judge.to_string(), yes })
+    };
+    indices.iter().filter_map(vote).collect()
+}
+
+/// What several judges decided together.
+fn votes_info(found: &Match, judgements: &[Judgement]) -> JudgementInfoV1 {
+    let judges: Vec<String> = votes(&found.votes, judgements).into_iter().map(|vote| vote.judge).collect();
+    JudgementInfoV1 {
+        judge: judges.join(", "),
+        confidence: found.parts.judge,
+        explanation: Some(votes_in_words(&found.votes, judgements)),
+        exchange: None,
+    }
+}
+
+/// Such as `ann: yes, ben: no`; empty without votes.
+pub(crate) fn votes_in_words(indices: &[usize], judgements: &[Judgement]) -> String {
+    let word = |vote: VoteV1| format!("{}: {}", vote.judge, if vote.yes { "yes" } else { "no" });
+    votes(indices, judgements).into_iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// Both sides of an even split; `None` if there are no votes.
+pub(crate) fn split_in_words(indices: &[usize], judgements: &[Judgement]) -> Option<String> {
+    let votes = votes(indices, judgements);
+    let side = |yes: bool| {
+        let names: Vec<&str> = votes.iter().filter(|vote| vote.yes == yes).map(|vote| vote.judge.as_str()).collect();
+        format!("{} {}", names.join(", "), if yes { "yes" } else { "no" })
+    };
+    (!votes.is_empty()).then(|| format!("the judges are evenly split: {}; {}", side(true), side(false)))
 }
 
 fn finding_info(f: &Finding) -> FindingInfoV1 {

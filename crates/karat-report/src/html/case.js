@@ -36,7 +36,7 @@ const caseView = (() => {
     return { record, result, goldens, findings, golden, finding };
   }
 
-  const isKnown = (result, golden) => result.detail === "misses" && golden.acceptance === "required";
+  const isKnown = (result, golden) => result.detail === "misses" && golden.acceptance === "required" && golden.compared !== false;
   const isTrap = (extra) => extra.flags.includes("trap");
   const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not reported", found: "found", unknown: "not in this report" };
   const wanted = (item) => {
@@ -180,7 +180,7 @@ const caseView = (() => {
   function filters(data) {
     const choice = (label, name, options, value, change) => make("label", {}, make("span", {}, label), make("select", { name, change: (event) => go(change(event.target.value)) },
       options.map(([key, text]) => make("option", { value: key, selected: key === String(value) }, text))));
-    const ended = (result) => (result.outcome === "reported" ? `${result.tp} found, ${result.fn} missed, ${result.fp} false${result.untouched_extras ? `, ${result.untouched_extras} not counted` : ""}` : ending(result));
+    const ended = (result) => (result.outcome === "reported" ? `${result.tp} found, ${result.fn} missed, ${result.fp} ${data.allow_unexpected ? "allowed" : "false"}${result.untouched_extras ? `, ${result.untouched_extras} not counted` : ""}` : ending(result));
     const trials = (data.tools[now.tool] ?? []).map((one) => [String(one.result.trial), `${one.result.trial}: ${ended(one.result)}`]);
     return make("form", { class: "filters", "aria-label": "What is shown", submit: (event) => event.preventDefault() },
       choice("Tool", "tool", index.tools.map((tool, at) => [String(at), tool]), now.tool, (value) => ({ tool: Number(value), trial: null })),
@@ -188,7 +188,7 @@ const caseView = (() => {
       choice("Show", "show", shown.map((name) => [name, name]), now.show, (value) => ({ show: value })));
   }
 
-  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left unreadable output", unavailable: "met an outage", skipped: "never ran" };
+  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left unreadable output", unavailable: "could not be tried", skipped: "never ran" };
   const ending = (result) => endings[result.outcome] ?? result.outcome;
   const uncounted = (result) =>
     result.outcome === "unavailable"

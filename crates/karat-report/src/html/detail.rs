@@ -66,6 +66,9 @@ pub(super) struct CaseData<'a> {
     name: Option<&'a str>,
     about: Option<String>,
     verdict: Verdict,
+    /// Whether extras are no false alarms.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    allow_unexpected: bool,
     fields: &'a BTreeMap<String, String>,
     categories: &'a [String],
     goldens: Vec<GoldenData<'a>>,
@@ -148,6 +151,7 @@ pub(super) fn case<'a>(view: &'a ReportView<'_>, lookup: &Lookup<'a>, at: usize,
         name: info.name.as_deref(),
         about: text_of(stated.and_then(|case| case.description.as_deref()), ""),
         verdict: info.verdict,
+        allow_unexpected: info.allow_unexpected,
         fields: &info.fields,
         categories: &info.categories,
         goldens: info.issues.iter().map(golden).collect(),

@@ -142,7 +142,7 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
         column.value.push(value.map(|value| (value * 1000.0).round() as i32));
         let counted = || trials.iter().filter(|trial| trial.counted);
         column.tp.push(counted().map(|trial| trial.tp).sum());
-        column.fp.push(counted().map(|trial| trial.fp).sum());
+        column.fp.push(if case.allow_unexpected { 0 } else { counted().map(|trial| trial.fp).sum() });
         column.missed.push(counted().map(|trial| trial.r#fn).sum());
         let outages = trials.iter().filter(|trial| trial.outcome == Outcome::Unavailable).count();
         let reports = trials.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
@@ -154,7 +154,8 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
 }
 
 fn right(trials: &[TrialResultV1]) -> Option<f64> {
-    let counted: Vec<&TrialResultV1> = trials.iter().filter(|trial| trial.counted).collect();
-    let right = counted.iter().filter(|trial| trial.verdict_correct).count();
-    (!counted.is_empty()).then(|| right as f64 / counted.len() as f64)
+    let known: Vec<bool> =
+        trials.iter().filter(|trial| trial.counted).filter_map(|trial| trial.verdict_correct).collect();
+    let right = known.iter().filter(|correct| **correct).count();
+    (!known.is_empty()).then(|| right as f64 / known.len() as f64)
 }

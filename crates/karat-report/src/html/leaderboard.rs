@@ -1,16 +1,16 @@
 //! The sortable leaderboard: a row per tool, a bar per interval.
 
 use super::{save, section};
-use crate::facts::{sensitivity_sentence, untouched_sentence};
+use crate::facts::{derived_sentence, sensitivity_sentence, untouched_sentence};
 use crate::number::{
-    decimals, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried,
+    at_least, decimals, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried,
 };
 use crate::page::drawing;
 use crate::plot::{self, PlotOptions};
 use crate::report_view::ReportView;
 use karat_core::metric::table::{Direction, find};
 use karat_core::suite::Verdict;
-use karat_format::report::{ReportV1, ToolV1};
+use karat_format::report::{AuditedFindingsV1, CostV1, ReportV1, ToolV1};
 use maud::{Markup, Render, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
             }
         }
         @if !left_out.is_empty() { p.dim { "Left out: " (left_out.join(", ")) "." } }
-        @if let Some(sentence) = untouched_sentence(report) { p.dim { (sentence) "." } }
+        @for sentence in [derived_sentence(report, true), untouched_sentence(report)].iter().flatten() { p.dim { (sentence) "." } }
         @if let Some(sentence) = sensitivity_sentence(report) { p.warn { (sentence) } }
     };
     section("leaderboard", "Leaderboard", &content)
@@ -160,6 +160,18 @@ fn columns<'r>(report: &'r ReportV1, ids: &[&'r str]) -> Vec<Column<'r>> {
         let column = Column::new(title(id), less_is_better, move |tool| metric(report, tool, id));
         columns.push(Column { ranks: id == rank_metric(report), ..column });
     }
+    if report.tools.iter().any(|tool| tool.audited_findings.is_some()) {
+        let column = |title, count: fn(&AuditedFindingsV1) -> usize| {
+            Column::new(title, true, move |tool: &ToolV1| {
+                let Some(own) = &tool.audited_findings else { return empty(None) };
+                html! { td.n data-sort=(count(own)) { (count(own)) } }
+            })
+        };
+        columns.push(column("Findings", |own| own.total));
+        columns.push(column("Valid", |own| own.valid));
+        columns.push(column("Invalid", |own| own.invalid));
+        columns.push(column("Hallucinated", |own| own.hallucinated));
+    }
     if report.tools.iter().any(|tool| failed_trials(tool) > 0) {
         columns.push(Column::new("Failed", true, |tool| {
             let n = failed_trials(tool);
@@ -181,8 +193,8 @@ fn columns<'r>(report: &'r ReportV1, ids: &[&'r str]) -> Vec<Column<'r>> {
     }
     if report.measured.cost.values().any(|cost| cost.n > 0) {
         let cost = move |tool: &ToolV1| report.measured.cost.get(&tool.tool).filter(|cost| cost.n > 0);
-        columns.push(Column::new("USD", true, move |tool| dollars(cost(tool).map(|cost| cost.usd_per_case))));
-        columns.push(Column::new("USD/TP", true, move |tool| dollars(cost(tool).and_then(|cost| cost.usd_per_tp))));
+        columns.push(Column::new("USD", true, move |tool| dollars(cost(tool), |cost| cost.usd_per_case, false)));
+        columns.push(Column::new("USD/TP", true, move |tool| dollars(cost(tool), |cost| cost.usd_per_tp, true)));
     }
     columns
 }
@@ -197,6 +209,7 @@ fn name(report: &ReportV1, tool: &ToolV1) -> Markup {
     html! {
         th scope="row" class=[is_short.then_some("short")] data-sort=(tool.tool) {
             a href=(address) title=(if has_misses { "its missed goldens" } else { "its cases" }) { (tool.tool) }
+            @if let Some(recorded) = &tool.recorded { " " small title="not run: repeated from a recording" { (recorded.words()) } }
             @match (report.profile.expect_pass, tool.pass) {
                 _ if !tool.has_reported() => { " " span.bad { "failed" } }
                 (false, _) => {}
@@ -232,7 +245,10 @@ fn empty(why: Option<&str>) -> Markup {
     html! { td.n data-sort="" { "–" @if let Some(why) = why { br; span.dim.small { (why) } } } }
 }
 
-fn dollars(usd: Option<f64>) -> Markup {
-    let Some(usd) = usd else { return empty(None) };
-    cell(usd, if usd != 0.0 && usd.abs() < 1.0 { format!("{usd:.4}") } else { format!("{usd:.2}") })
+/// A price, or why there is none; a part of a sum that is not known in full is only the least that it can be.
+fn dollars(cost: Option<&CostV1>, price: fn(&CostV1) -> Option<f64>, is_of_sum: bool) -> Markup {
+    let Some(cost) = cost else { return empty(None) };
+    let Some(usd) = price(cost) else { return empty(cost.usd_undefined.as_deref()) };
+    let text = if usd != 0.0 && usd.abs() < 1.0 { format!("{usd:.4}") } else { format!("{usd:.2}") };
+    cell(usd, at_least(is_of_sum && cost.usd_is_lower_bound, &text))
 }

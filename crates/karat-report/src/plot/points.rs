@@ -170,7 +170,7 @@ static COST: Prices = Prices {
     noun: "a cost",
     axis: "USD per case",
     rings: "Rings: no other tool is both cheaper and better.",
-    stated: |report, tool| report.measured.cost.get(tool).filter(|cost| cost.n > 0).map(|cost| cost.usd_per_case),
+    stated: |report, tool| report.measured.cost.get(tool)?.usd_per_case,
     format: |price| format!("USD {price:.*} per case", if price < 0.01 { 5 } else { 3 }),
 };
 

@@ -3,7 +3,7 @@
 use super::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, sparkline};
 use crate::grid::{self, Cell};
 use crate::number::{
-    failed_trials, headline, is_best, or_dash, rank_metric, rank_of, ranked, span, three, title, tried,
+    at_least, failed_trials, headline, is_best, or_dash, rank_metric, rank_of, ranked, span, three, title, tried,
 };
 use anstyle::Style;
 use karat_core::metric::table::{Direction, find};
@@ -246,7 +246,10 @@ fn further(report: &ReportV1, verbose: bool) -> Vec<Column<'_>> {
         columns.push(Column::new(3, "unavailable", unavailable));
     }
     if has_any(&|tool| cost.contains_key(&tool.tool)) {
-        let usd = move |tool: &ToolV1| cost.get(&tool.tool).map(|own| format!("{:.2}", own.usd));
+        let usd = move |tool: &ToolV1| {
+            let own = cost.get(&tool.tool)?;
+            Some(at_least(own.usd_is_lower_bound, &format!("{:.2}", own.usd?)))
+        };
         columns.push(Column::new(6, "USD", move |tool| Cell::right(or_dash(usd(tool)))));
     }
     if has_any(&|tool| latency.contains_key(&tool.tool)) {

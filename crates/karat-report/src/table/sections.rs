@@ -1,12 +1,13 @@
 //! Sections of the report that not every suite has: composites, corrected figures and unlabelled extras.
 
 use super::{BOLD, DIM, Detail, TerminalStyle, folded, hanging, heading, indented, paint};
+use crate::facts::{AUDIT_AGREEMENT_CELLS, audit_agreement_cells, undefined_agreements};
 use crate::grid::{self, Cell};
 use crate::number::{ranked, span, three, title};
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{CorrectedV1, PooledExtraV1, ReportV1, ToolV1};
+use karat_format::report::{AuditAgreementV1, CorrectedV1, PooledExtraV1, ReportV1, ToolV1};
 use std::collections::BTreeMap;
 
 const COMPOSITES: [&str; 5] =
@@ -113,6 +114,40 @@ pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
         format!("no {method} for {}: {why}", tools.join(", "))
     });
     out.extend(labels.into_iter().chain(reasons).map(|line| indented(&line, DIM, terminal)));
+    out
+}
+
+/// How many findings of each tool audits judged, and as what.
+pub(super) fn audited_findings(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut rows = vec![grid::header("tool", ["findings", "valid", "invalid", "hallucinated"])];
+    for (tool, own) in ranked(report).into_iter().filter_map(|tool| Some((tool, tool.audited_findings?))) {
+        let counts = [own.total, own.valid, own.invalid, own.hallucinated];
+        let mut row = vec![Cell::left(&tool.tool)];
+        row.extend(counts.map(|count| Cell::right(count.to_string())));
+        rows.push(row);
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    let heading = paint("Audited findings", BOLD, terminal);
+    format!("\n{heading}\n{}", grid::draw(&rows, terminal.width, terminal.colour))
+}
+
+/// How far the judges agree on each decision of their audits.
+pub(super) fn audit_agreement(agreement: &AuditAgreementV1, terminal: &TerminalStyle) -> String {
+    let [first, others @ ..] = AUDIT_AGREEMENT_CELLS;
+    let mut rows = vec![grid::header(first, others)];
+    for field in &agreement.fields {
+        let [name, cells @ ..] = audit_agreement_cells(field);
+        let mut row = vec![Cell::left(name)];
+        row.extend(cells.into_iter().map(Cell::right));
+        rows.push(row);
+    }
+    let heading = paint("Agreement on audits", BOLD, terminal);
+    let judges = harmless(&agreement.judges.join(", ")).into_owned();
+    let mut out = format!("{heading} {}\n", paint(&format!("({judges})"), DIM, terminal));
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    out.extend(undefined_agreements(agreement).iter().map(|line| indented(line, DIM, terminal)));
     out
 }
 

@@ -1,18 +1,14 @@
 //! Labels as judgements of trials.
 
-use super::subject::{FindingText, GoldenText, LabelKey, Subject, audit_target};
-use super::{Annotator, Answer, Label, LabelAnswer, LabelKind};
-use karat_core::finding::Finding;
-use karat_core::ids::{CaseId, JudgeName};
-use karat_core::judgement::{
-    AuditDecision, Classification, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision,
-    TargetAssessment,
-};
-use karat_core::scorecard::stated_verdict;
-use karat_core::suite::{Case, Suite, Verdict};
+use super::subject::{FindingText, GoldenText, LabelKey, Subject};
+use super::{Annotator, Answer, Label, LabelAnswer, LabelKind, LabelQuestion};
+use karat_core::ids::{CaseId, FindingId, JudgeName};
+use karat_core::judgement::{AuditDecision, Decision, ExtraDecision, Judgement, PairDecision};
+use karat_core::panel::AuditField;
+use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Labels as judgements of these trials.
 pub fn labels_as_judgements(labels: &[Label], suite: &Suite, trials: &[Trial]) -> Vec<Judgement> {
@@ -36,6 +32,9 @@ type Judged<'l> = (Vec<&'l Label>, Judgement);
 struct CurrentLabels<'l, 's> {
     by_key: HashMap<&'l LabelKey, Vec<&'l Label>>,
     labelled: HashSet<(LabelKind, &'l CaseId)>,
+    /// The decisions of audits that there are labels of, and the cases with such labels of whole responses.
+    audited: BTreeSet<AuditField>,
+    of_responses: HashSet<&'l CaseId>,
     cases: HashMap<&'s CaseId, &'s Case>,
     goldens: HashMap<&'s CaseId, Vec<String>>,
 }
@@ -45,9 +44,14 @@ impl<'l, 's> CurrentLabels<'l, 's> {
         let mut by_key: HashMap<_, Vec<_>> = HashMap::new();
         let mut labelled = HashSet::new();
         let mut labelled_goldens = HashSet::new();
+        let (mut audited, mut of_responses) = (BTreeSet::new(), HashSet::new());
         for label in labels.iter().filter(|label| label.counts) {
             by_key.entry(&label.key).or_default().push(label);
             labelled.insert((label.kind(), &label.case));
+            if let LabelQuestion::Audit(field) = label.answer.question() {
+                audited.insert(field);
+                of_responses.extend((!field.is_of_finding()).then_some(&label.case));
+            }
             labelled_goldens.extend(label.golden.as_ref().map(|golden| (&label.case, golden)));
         }
         let mut goldens: HashMap<_, Vec<_>> = HashMap::new();
@@ -56,7 +60,8 @@ impl<'l, 's> CurrentLabels<'l, 's> {
                 goldens.entry(&case.id).or_default().push(GoldenText::new(case, golden).text());
             }
         }
-        Self { by_key, labelled, cases: suite.cases.iter().map(|case| (&case.id, case)).collect(), goldens }
+        let cases = suite.cases.iter().map(|case| (&case.id, case)).collect();
+        Self { by_key, labelled, audited, of_responses, cases, goldens }
     }
 
     fn find(&self, key: &LabelKey) -> &[&'l Label] {
@@ -116,69 +121,64 @@ impl<'l, 's> CurrentLabels<'l, 's> {
         else {
             return Vec::new();
         };
-        let mut by_person: BTreeMap<&Annotator, Vec<Classified<'_, 'l>>> = BTreeMap::new();
-        for finding in &trial.findings {
-            for &label in self.find(&Subject::audit(case, finding).key()) {
-                let LabelAnswer::Audit { classification } = label.answer else { continue };
-                by_person.entry(&label.annotator).or_default().push((finding, classification, label));
+        let findings = trial.findings.iter().map(|finding| (Some(&finding.id), Subject::audit(case, finding)));
+        let response = || (None, Subject::audit_response(case, trial));
+        let subjects = findings.chain(self.of_responses.contains(&trial.case).then(response));
+        let mut by_person: BTreeMap<&Annotator, Audited<'_, 'l>> = BTreeMap::new();
+        for (finding, subject) in subjects {
+            for field in self.audited.iter().filter(|field| field.is_of_finding() == finding.is_some()) {
+                for &label in self.find(&subject.asking(*field).key()) {
+                    by_person.entry(&label.annotator).or_default().push((finding, label));
+                }
             }
         }
-        let judged = by_person.into_iter().map(|(annotator, classified)| {
-            let decision = Decision::Audit(audit(case, trial, &classified));
-            let labels = classified.into_iter().map(|(_, _, label)| label).collect();
+        let judged = by_person.into_iter().map(|(annotator, answers)| {
+            let decision = Decision::Audit(audit(&answers));
+            let labels = answers.into_iter().map(|(_, label)| label).collect();
             (labels, judgement(trial, annotator.judge(), decision))
         });
         judged.collect()
     }
 }
 
-type Classified<'f, 'l> = (&'f Finding, Classification, &'l Label);
+/// A person's answers about one trial, those about findings with the finding.
+type Audited<'f, 'l> = Vec<(Option<&'f FindingId>, &'l Label)>;
 
 fn judgement(trial: &Trial, judge: JudgeName, decision: Decision) -> Judgement {
     let (case, tool) = (trial.case.clone(), trial.tool.clone());
     Judgement { case, tool, trial: trial.number, judge, exchange: None, decision }
 }
 
-fn audit(case: &Case, trial: &Trial, classified: &[Classified<'_, '_>]) -> AuditDecision {
-    let found = classified.iter().find(|(_, class, _)| *class == Classification::TargetMatch);
-    let complete = classified.len() == trial.findings.len();
-    // Only an annotator who labelled all findings can say that the target is missing.
-    let is_judged = audit_target(case).is_some() && (found.is_some() || complete);
-    let notes = classified.iter().filter_map(|(finding, _, label)| {
-        let note = label.note.as_ref()?;
-        Some(format!("{}: {note}", finding.id))
-    });
-    let notes: Vec<String> = notes.collect();
-    AuditDecision {
-        said_vulnerable: Some(stated_verdict(case, trial) == Verdict::Vulnerable),
-        confidence_expressed: trial.confidence,
-        findings: classified
-            .iter()
-            .map(|(finding, classification, _)| ClassifiedFinding {
-                finding: finding.id.clone(),
-                classification: *classification,
-                matches_target: Some(*classification == Classification::TargetMatch),
-                is_valid_concern: Some(classification.is_valid()),
-            })
-            .collect(),
-        target: is_judged.then(|| TargetAssessment {
-            found: found.is_some(),
-            finding: found.map(|(finding, ..)| finding.id.clone()),
-            type_match: None,
-            rcir: None,
-            ava: None,
-            fsv: None,
-        }),
-        explanation: (!notes.is_empty()).then(|| notes.join("\n")),
+/// Only what they were asked: scoring derives from the answers what follows from them.
+fn audit(answers: &[(Option<&FindingId>, &Label)]) -> AuditDecision {
+    let mut audit = AuditDecision::default();
+    let mut notes = Vec::new();
+    for (finding, label) in answers {
+        let LabelAnswer::Audit(own) = label.answer else { continue };
+        own.field.state(&mut audit, *finding, own.answer);
+        notes.extend(label.note.as_ref().map(|note| format!("{}: {note}", note_head(*finding, own.field))));
+    }
+    audit.explanation = (!notes.is_empty()).then(|| notes.join("\n"));
+    audit
+}
+
+/// What begins the note on an answer: the finding or, if it is not about its class, the decision or both.
+pub(super) fn note_head(finding: Option<&FindingId>, field: AuditField) -> String {
+    match (finding, field) {
+        (Some(finding), AuditField::Classification) => finding.to_string(),
+        (Some(finding), field) => format!("{finding} {}", field.as_str()),
+        (None, field) => field.as_str().to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::Source;
+    use crate::label::{AuditLabel, Source};
+    use karat_core::finding::Finding;
     use karat_core::golden::Golden;
     use karat_core::ids::ToolName;
+    use karat_core::judgement::{Classification, Expressed};
 
     fn finding(id: &str, title: &str) -> Finding {
         Finding { title: Some(title.to_owned()), line_start: Some(3), ..Finding::new(id) }
@@ -241,7 +241,7 @@ mod tests {
         ];
         let audit = |title: &str, name: &str, classification| {
             let subject = Subject::audit(&suite.cases[0], &finding("f", title));
-            label(&subject, name, LabelAnswer::Audit { classification })
+            label(&subject, name, LabelAnswer::class(classification))
         };
         let labels = [
             audit("drain", "anna", TargetMatch),
@@ -251,21 +251,72 @@ mod tests {
         ];
         let line = |(labels, judgement): &Judged<'_>| {
             let Decision::Audit(audit) = &judgement.decision else { panic!("{judgement:?}") };
-            let classes = audit.findings.iter().map(|f| format!("{}={}", f.finding, f.classification.as_str()));
-            let target = audit.target.as_ref().map(|t| (t.found, t.finding.as_ref().map(ToString::to_string)));
-            assert_eq!((labels.len(), audit.said_vulnerable), (audit.findings.len(), Some(true)));
+            let classes =
+                audit.findings.iter().map(|f| format!("{}={}", f.finding, f.classification.unwrap().as_str()));
+            // Nobody was asked anything else.
+            let unasked = AuditDecision {
+                findings: audit.findings.clone(),
+                explanation: audit.explanation.clone(),
+                ..AuditDecision::default()
+            };
+            assert_eq!((labels.len(), audit), (audit.findings.len(), &unasked));
             let (tool, judge) = (&judgement.tool, &judgement.judge);
-            format!("{tool} {judge} {} {target:?}", classes.collect::<Vec<_>>().join(" "))
+            format!("{tool} {judge} {}", classes.collect::<Vec<_>>().join(" "))
         };
         let judgements: Vec<String> = label_judgements(&labels, &suite, &trials).iter().map(line).collect();
         assert_eq!(
             judgements,
             [
-                "one human:anna f1=TARGET_MATCH f2=HALLUCINATED Some((true, Some(\"f1\")))",
-                "one human:ben f2=TARGET_MATCH Some((true, Some(\"f2\")))",
-                "two human:anna x=HALLUCINATED Some((false, None))",
-                "two human:ben x=TARGET_MATCH Some((true, Some(\"x\")))",
+                "one human:anna f1=TARGET_MATCH f2=HALLUCINATED",
+                "one human:ben f2=TARGET_MATCH",
+                "two human:anna x=HALLUCINATED",
+                "two human:ben x=TARGET_MATCH",
             ]
         );
+    }
+
+    #[test]
+    fn any_of_the_ten_decisions_becomes_its_field_and_no_other() {
+        let suite = suite();
+        let trial = trial("c", "one", &[finding("f1", "drain")]);
+        let answers = ["false", "TARGET_MATCH", "vulnerable", "none", "semantic", "0.75", "0.5", "0.25"];
+        let check = |field: AuditField, word: &str| {
+            let subject = match field.is_of_finding() {
+                true => Subject::audit(&suite.cases[0], &trial.findings[0]),
+                false => Subject::audit_response(&suite.cases[0], &trial),
+            };
+            let Some(answer) = AuditLabel::parse(field, word) else { return };
+            let labels = [label(&subject.asking(field), "anna", LabelAnswer::Audit(answer))];
+            let judged = label_judgements(&labels, &suite, std::slice::from_ref(&trial));
+            let [(_, Judgement { decision: Decision::Audit(audit), .. })] = judged.as_slice() else {
+                panic!("{field:?} {judged:?}")
+            };
+            for other in AuditField::ALL {
+                let stated = other.stated(audit);
+                let expected = (other == field).then_some(answer.answer);
+                assert_eq!(
+                    stated.iter().map(|(_, answer)| *answer).collect::<Vec<_>>(),
+                    Vec::from_iter(expected),
+                    "{other:?}"
+                );
+            }
+            assert!(audit.explanation.as_ref().unwrap().ends_with(": seen"));
+        };
+        for field in AuditField::ALL {
+            answers.iter().for_each(|word| check(field, word));
+        }
+        // Several answers of one person are one judgement.
+        let whole = Subject::audit_response(&suite.cases[0], &trial);
+        let made =
+            [(AuditField::ConfidenceExpressed, "none"), (AuditField::SaidVulnerable, "no"), (AuditField::Rcir, "0.75")];
+        let labels = made.map(|(field, word)| {
+            label(&whole.asking(field), "anna", LabelAnswer::Audit(AuditLabel::parse(field, word).unwrap()))
+        });
+        let judged = labels_as_judgements(&labels, &suite, std::slice::from_ref(&trial));
+        let [Judgement { decision: Decision::Audit(audit), .. }] = judged.as_slice() else { panic!("{judged:?}") };
+        assert_eq!(audit.said_vulnerable, Some(Expressed::Value(false)));
+        assert_eq!(audit.confidence_expressed, Some(Expressed::Nothing));
+        assert_eq!(audit.target.as_ref().unwrap().rcir, Some(0.75));
+        assert_eq!(audit.target.as_ref().unwrap().found, None);
     }
 }

@@ -1,6 +1,6 @@
 //! What is worth a label, in the order in which people are asked; and reproducible random samples of pairs.
 
-use super::subject::{FindingText, GoldenText, LabelKey, Subject};
+use super::subject::{FindingText, GoldenText, LabelKey, Subject, audit_target};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::ToolName;
@@ -11,6 +11,7 @@ use karat_core::matching::decisions::Decisions;
 use karat_core::matching::pair::{PreparedCase, prose};
 use karat_core::matching::text::Vocabulary;
 use karat_core::matching::trial::best_candidates;
+use karat_core::panel::AuditField;
 use karat_core::pooling::{Pool, pool_extras};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::label_priority::{
@@ -158,38 +159,57 @@ pub fn extra_queue<'a>(
     queue
 }
 
-/// A distinct finding that a person may be asked to classify.
+/// A decision about a distinct finding or response that a person may be asked for.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct OpenAudit<'a> {
-    pub key: LabelKey,
-    pub case: &'a Case,
-    /// As reported by the first trial that has it.
-    pub finding: &'a Finding,
+pub struct OpenAudit {
+    pub shown: Subject,
     pub tools: usize,
     pub trials: usize,
+    /// For what rates a found target: the question whether it was found.
+    pub found: Option<LabelKey>,
 }
 
-/// All distinct findings of these trials: those reported by most tools first, then by most trials.
-pub fn audit_queue<'a>(suite: &'a Suite, trials: &'a [Trial]) -> Vec<OpenAudit<'a>> {
+/// These decisions about all distinct responses and findings of these trials: responses first, and of each kind those that most
+/// tools report, then most trials. The decisions about one come one after another, in the order of the fields.
+pub fn audit_queue(suite: &Suite, trials: &[Trial], fields: &BTreeSet<AuditField>) -> Vec<OpenAudit> {
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    type Reported<'a> = (&'a Case, &'a Finding, BTreeSet<(&'a ToolName, u32)>);
-    let mut once: BTreeMap<LabelKey, Reported<'_>> = BTreeMap::new();
+    let (of_findings, of_responses): (Vec<AuditField>, Vec<AuditField>) =
+        fields.iter().partition(|field| field.is_of_finding());
+    type Reported<'a> = (&'a Case, Subject, BTreeSet<(&'a ToolName, u32)>);
+    let mut once: BTreeMap<(bool, LabelKey), Reported<'_>> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Reported) {
         let Some(&case) = cases.get(trial.case.as_str()) else { continue };
-        for finding in &trial.findings {
-            let key = Subject::audit(case, finding).key();
-            let (_, _, reports) = once.entry(key).or_insert_with(|| (case, finding, BTreeSet::new()));
+        let findings = trial.findings.iter().filter(|_| !of_findings.is_empty());
+        // What says nothing is audited by rule.
+        let response = (!of_responses.is_empty() && !trial.is_silent()).then(|| Subject::audit_response(case, trial));
+        for subject in response.into_iter().chain(findings.map(|finding| Subject::audit(case, finding))) {
+            let key = (subject.response.is_none(), subject.key());
+            let (.., reports) = once.entry(key).or_insert_with(|| (case, subject, BTreeSet::new()));
             reports.insert((&trial.tool, trial.number));
         }
     }
-    let open = once.into_iter().map(|(key, (case, finding, reports))| {
-        let tools: BTreeSet<&ToolName> = reports.iter().map(|(tool, _)| *tool).collect();
-        OpenAudit { key, case, finding, tools: tools.len(), trials: reports.len() }
-    });
-    let mut queue: Vec<OpenAudit<'a>> = open.collect();
-    queue.sort_by_key(|open| (Reverse(open.tools), Reverse(open.trials)));
+    let mut queue: Vec<((bool, LabelKey), Reported<'_>)> = once.into_iter().collect();
+    let tools =
+        |reports: &BTreeSet<(&ToolName, u32)>| reports.iter().map(|(tool, _)| *tool).collect::<BTreeSet<_>>().len();
     queue
+        .sort_by_key(|((of_finding, _), (.., reports))| (*of_finding, Reverse(tools(reports)), Reverse(reports.len())));
+    let mut open = Vec::new();
+    for ((of_finding, _), (case, subject, reports)) in queue {
+        let has_target = audit_target(case).is_some();
+        let fields = if of_finding { &of_findings } else { &of_responses };
+        for field in fields.iter().filter(|field| has_target || !field.needs_target()) {
+            let rates = !of_finding && field.needs_target() && *field != AuditField::TargetFound;
+            let found = rates.then(|| subject.asking(AuditField::TargetFound).key());
+            open.push(OpenAudit {
+                shown: subject.asking(*field),
+                tools: tools(&reports),
+                trials: reports.len(),
+                found,
+            });
+        }
+    }
+    open
 }
 
 /// A sample that includes each pair independently with the same probability.
@@ -282,8 +302,24 @@ mod tests {
             trial("two", 2, &[finding("y", "often"), finding("z", "often")]),
             Trial { outcome: Outcome::Crashed, ..trial("two", 3, &[finding("w", "lost")]) },
         ];
-        let queue = audit_queue(&suite, &trials);
-        let lines: Vec<String> = queue.iter().map(|o| format!("{} {}", o.finding.headline(), o.trials)).collect();
-        assert_eq!(lines, ["often 3", "rare 1"]);
+        let lines = |fields: &[AuditField]| -> Vec<String> {
+            let queue = audit_queue(&suite, &trials, &fields.iter().copied().collect());
+            let title = |open: &OpenAudit| open.shown.finding.title.clone().unwrap_or("response".to_owned());
+            queue.iter().map(|open| format!("{} {} {:?}", title(open), open.trials, open.shown.question())).collect()
+        };
+        let class = |title: &str| format!("{title} Audit(Classification)");
+        assert_eq!(lines(&[AuditField::Classification]), [class("often 3"), class("rare 1")]);
+        // The case has no target to be asked about, and each response is another one.
+        let all = lines(&AuditField::ALL);
+        assert_eq!(all[..2], ["response 1 Audit(SaidVulnerable)", "response 1 Audit(ConfidenceExpressed)"]);
+        assert_eq!(
+            all[6..],
+            [
+                class("often 3"),
+                "often 3 Audit(IsValidConcern)".to_owned(),
+                class("rare 1"),
+                "rare 1 Audit(IsValidConcern)".to_owned()
+            ]
+        );
     }
 }

@@ -1,11 +1,13 @@
 //! Reads labels from files of judgements; a file with any fault is rejected as a whole.
 
+use super::judgements::note_head;
 use super::subject::Subject;
-use super::{Annotator, Answer, HUMAN, Label, LabelAnswer, LabelKind, NewLabel, Source};
+use super::{Annotator, Answer, AuditLabel, HUMAN, Label, LabelAnswer, LabelKind, NewLabel, Source};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::FindingId;
 use karat_core::judgement::{AuditDecision, Decision, Judgement, PairDecision};
+use karat_core::panel::{AuditAnswer, AuditField};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use karat_format::diagnostic::{Diagnostic, Faults};
@@ -31,7 +33,7 @@ pub fn read(inputs: Vec<NamedLines<'_>>, context: &ImportContext<'_>) -> Result<
     let schema = schema_of::<JudgementV1>();
     let reader = LabelReader::new(context);
     let (mut labels, mut faults) = (Vec::new(), Vec::new());
-    let mut answers: HashMap<(String, Annotator), (&'static str, String)> = HashMap::new();
+    let mut answers: HashMap<(String, Annotator), (String, String)> = HashMap::new();
     for input in inputs {
         let file = input.file;
         faults.extend(decode_lines::<JudgementV1>(&file, input.reader, &schema, |number, value, line| {
@@ -82,7 +84,7 @@ type Found<T> = Result<T, Box<Diagnostic>>;
 struct LabelReader<'a> {
     cases: HashMap<&'a str, &'a Case>,
     trials: HashMap<(&'a str, &'a str, u32), &'a Trial>,
-    stored: HashMap<(&'a str, &'a Annotator), &'static str>,
+    stored: HashMap<(&'a str, &'a Annotator), String>,
     change: bool,
 }
 
@@ -124,11 +126,18 @@ impl<'a> LabelReader<'a> {
             }
             Decision::Audit(decision) => {
                 let case = keep(self.case(judgement, line), &mut faults);
-                for found in &decision.findings {
-                    let finding = keep(self.finding(judgement, &found.finding, line), &mut faults);
-                    let (Some(case), Some(finding)) = (case, finding) else { continue };
-                    let answer = LabelAnswer::Audit { classification: found.classification };
-                    answers.push((Subject::audit(case, finding), answer, finding_note(&found.finding, decision), None));
+                for (field, (id, answer)) in stated(decision) {
+                    let subject = match id {
+                        Some(id) => keep(self.finding(judgement, id, line), &mut faults)
+                            .zip(case)
+                            .map(|(f, c)| Subject::audit(c, f)),
+                        None => keep(self.trial(judgement, line), &mut faults)
+                            .zip(case)
+                            .map(|(trial, case)| Subject::audit_response(case, trial)),
+                    };
+                    let Some(subject) = subject else { continue };
+                    let answer = LabelAnswer::Audit(AuditLabel { field, answer });
+                    answers.push((subject.asking(field), answer, audit_note(&note_head(id, field), decision), None));
                 }
             }
             _ => {
@@ -171,13 +180,18 @@ impl<'a> LabelReader<'a> {
         Ok((case, golden))
     }
 
-    fn finding(&self, judgement: &Judgement, id: &FindingId, line: &Line<'_>) -> Found<&'a Finding> {
+    fn trial(&self, judgement: &Judgement, line: &Line<'_>) -> Found<&'a Trial> {
         let (case, tool, number) = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
-        let Some(trial) = self.trials.get(&(case, tool, number)) else {
+        self.trials.get(&(case, tool, number)).copied().ok_or_else(|| {
             let message = format!("there is no trial {number} of {tool} on {case}");
             let help = "name the run or the submission that holds what was labelled";
-            return Err(line.at(&["trial".into()], "unknown-trial", message).with_help(help).into());
-        };
+            line.at(&["trial".into()], "unknown-trial", message).with_help(help).into()
+        })
+    }
+
+    fn finding(&self, judgement: &Judgement, id: &FindingId, line: &Line<'_>) -> Found<&'a Finding> {
+        let trial = self.trial(judgement, line)?;
+        let (case, tool, number) = (&trial.case, &trial.tool, trial.number);
         trial.findings.iter().find(|finding| finding.id == *id).ok_or_else(|| {
             let message = format!("trial {number} of {tool} on {case} has no finding `{id}`");
             let fault = line.at(&["finding".into()], "unknown-finding", message);
@@ -193,18 +207,25 @@ impl<'a> LabelReader<'a> {
         }
         let (field, about) = answer_field(kind);
         let (annotator, id) = (&label.annotator, key.short());
-        let message = format!("{annotator} has said {stored} of this {about} before ({} {id})", kind.noun());
+        let message =
+            format!("{annotator} has said {stored} of this {about} before ({} {id})", label.answer.question().noun());
         let fault = line.at(&[field.into()], "contradiction", message);
         Some(fault.with_help("use --change to add a correction, which then counts"))
     }
 }
 
-/// The part of an audit's explanation about one finding: from the line that starts with its id to the next such.
-fn finding_note(finding: &FindingId, decision: &AuditDecision) -> Option<String> {
-    let begins = |line: &str, id: &FindingId| line.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(": "));
-    let is_next = |line: &str| decision.findings.iter().any(|other| begins(line, &other.finding));
-    let mut lines = decision.explanation.as_deref()?.split('\n').skip_while(|line| !begins(line, finding));
-    let first = lines.next()?.get(finding.as_str().len() + 2..)?;
+/// All decisions of an audit, with the finding where one is about a finding.
+fn stated(decision: &AuditDecision) -> impl Iterator<Item = (AuditField, (Option<&FindingId>, Option<AuditAnswer>))> {
+    AuditField::ALL.into_iter().flat_map(|field| field.stated(decision).into_iter().map(move |own| (field, own)))
+}
+
+/// The part of an audit's explanation about one decision: from the line that starts with this head to the next such line.
+fn audit_note(head: &str, decision: &AuditDecision) -> Option<String> {
+    let heads: Vec<String> = stated(decision).map(|(field, (finding, _))| note_head(finding, field)).collect();
+    let begins = |line: &str, head: &str| line.strip_prefix(head).is_some_and(|rest| rest.starts_with(": "));
+    let is_next = |line: &str| heads.iter().any(|other| begins(line, other));
+    let mut lines = decision.explanation.as_deref()?.split('\n').skip_while(|line| !begins(line, head));
+    let first = lines.next()?.get(head.len() + 2..)?;
     let rest = lines.take_while(|line| !is_next(line));
     Some(std::iter::once(first).chain(rest).collect::<Vec<_>>().join("\n"))
 }
@@ -238,22 +259,17 @@ mod tests {
     #[test]
     fn note_extends_to_the_next_finding() {
         let found = |id: &str| ClassifiedFinding {
-            finding: id.into(),
-            classification: Classification::Informational,
-            matches_target: None,
-            is_valid_concern: None,
+            classification: Some(Classification::Informational),
+            ..ClassifiedFinding::unasked(id.into())
         };
         let audit = AuditDecision {
-            said_vulnerable: None,
-            confidence_expressed: None,
             findings: ["f1", "f10", "f2", "f3"].map(found).to_vec(),
-            target: None,
             explanation: Some(
                 "a word before\nf1: seen\n\n  twice:\nf9: nobody\nf10: plain\nf2: first\nf2x: second".to_owned(),
             ),
+            ..AuditDecision::default()
         };
-        let check =
-            |id: &str, expect: Option<&str>| assert_eq!(finding_note(&id.into(), &audit).as_deref(), expect, "{id}");
+        let check = |id: &str, expect: Option<&str>| assert_eq!(audit_note(id, &audit).as_deref(), expect, "{id}");
         check("f1", Some("seen\n\n  twice:\nf9: nobody"));
         check("f10", Some("plain"));
         check("f2", Some("first\nf2x: second"));

@@ -1,10 +1,12 @@
-//! What an annotator is shown: a golden and a finding, an extra, or an audited finding; and the key of its labels.
+//! What an annotator is shown: a golden and a finding, an extra, or an audited finding or response; and the key of its labels.
 
-use super::LabelKind;
+use super::{LabelKind, LabelQuestion};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::{CaseId, GoldenId};
-use karat_core::suite::Case;
+use karat_core::panel::AuditField;
+use karat_core::suite::{Case, Verdict};
+use karat_core::trial::Trial;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
@@ -88,7 +90,7 @@ pub struct GoldenText {
 }
 
 /// What is shown of a finding; nothing that reveals the tool. Its JSON is part of the key, like that of [`GoldenText`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct FindingText {
@@ -152,6 +154,34 @@ impl FindingText {
     }
 }
 
+/// What is shown of a response as a whole; nothing that reveals the tool. Its JSON is part of the key, like that of [`GoldenText`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ResponseText {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// As a decimal number, so that it can be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl ResponseText {
+    /// Builds it from a trial.
+    pub fn new(trial: &Trial) -> Self {
+        Self {
+            verdict: trial.verdict,
+            confidence: trial.confidence.map(|confidence| confidence.to_string()),
+            findings: trial.findings.iter().map(FindingText::new).collect(),
+            text: trial.response.clone().filter(|text| !text.trim().is_empty()),
+        }
+    }
+}
+
 fn to_json(shown: &impl Serialize) -> String {
     serde_json::to_string(shown).unwrap_or_default()
 }
@@ -166,25 +196,67 @@ pub struct Subject {
     /// The golden of a pair, or the target of an audit; `None` for an extra and in a safe case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub golden: Option<GoldenText>,
+    /// Nothing where it is about a response as a whole.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub finding: FindingText,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ResponseText>,
+    /// The decision of an audit; `None`: the class, and where it is no audit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<AuditField>,
+}
+
+fn is_default(finding: &FindingText) -> bool {
+    *finding == FindingText::default()
 }
 
 impl Subject {
     /// A golden and a finding.
     pub fn pair(case: &Case, golden: &Golden, finding: &Finding) -> Self {
         let golden = Some(GoldenText::new(case, golden));
-        Self { kind: LabelKind::Pair, case: case.id.clone(), golden, finding: FindingText::new(finding) }
+        Self { golden, ..Self::of_finding(LabelKind::Pair, &case.id, finding) }
+    }
+
+    fn of_finding(kind: LabelKind, case: &CaseId, finding: &Finding) -> Self {
+        let finding = FindingText::new(finding);
+        Self { kind, case: case.clone(), golden: None, finding, response: None, field: None }
     }
 
     /// A finding that matches no golden.
     pub fn extra(case: &CaseId, finding: &Finding) -> Self {
-        Self { kind: LabelKind::Extra, case: case.clone(), golden: None, finding: FindingText::new(finding) }
+        Self::of_finding(LabelKind::Extra, case, finding)
     }
 
-    /// A finding of an audited case.
+    /// The class of a finding of an audited case.
     pub fn audit(case: &Case, finding: &Finding) -> Self {
         let golden = audit_target(case).map(|golden| GoldenText::new(case, golden));
-        Self { kind: LabelKind::Audit, case: case.id.clone(), golden, finding: FindingText::new(finding) }
+        Self { golden, ..Self::of_finding(LabelKind::Audit, &case.id, finding) }
+    }
+
+    /// An audited response as a whole, asked for its verdict.
+    pub fn audit_response(case: &Case, trial: &Trial) -> Self {
+        Self {
+            kind: LabelKind::Audit,
+            case: case.id.clone(),
+            golden: audit_target(case).map(|golden| GoldenText::new(case, golden)),
+            finding: FindingText::default(),
+            response: Some(ResponseText::new(trial)),
+            field: Some(AuditField::SaidVulnerable),
+        }
+    }
+
+    /// The same, asked for another decision.
+    pub fn asking(&self, field: AuditField) -> Self {
+        Self { field: (field != AuditField::Classification).then_some(field), ..self.clone() }
+    }
+
+    /// What is asked about it.
+    pub fn question(&self) -> LabelQuestion {
+        match self.kind {
+            LabelKind::Pair => LabelQuestion::Pair,
+            LabelKind::Extra => LabelQuestion::Extra,
+            LabelKind::Audit => LabelQuestion::Audit(self.field.unwrap_or(AuditField::Classification)),
+        }
     }
 
     /// The key of its labels.
@@ -195,8 +267,13 @@ impl Subject {
             #[serde(skip_serializing_if = "Option::is_none")]
             target: &'s Option<GoldenText>,
             reported: &'s FindingText,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            response: &'s Option<ResponseText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            field: Option<AuditField>,
         }
-        let text = || to_json(&HashedText { case: &self.case, target: &self.golden, reported: &self.finding });
+        let Self { case, golden: target, finding: reported, response, field, .. } = self;
+        let text = || to_json(&HashedText { case, target, reported, response, field: *field });
         match self.kind {
             LabelKind::Pair => {
                 let golden = self.golden.as_ref().map(GoldenText::text).unwrap_or_default();
@@ -213,10 +290,9 @@ impl Subject {
     }
 }
 
-/// The target of an audit: the marked golden, else the first required one.
+/// The target of an audit.
 pub(super) fn audit_target(case: &Case) -> Option<&Golden> {
-    let mut required = case.goldens.iter().filter(|golden| golden.is_required());
-    case.goldens.iter().find(|golden| golden.target && golden.is_required()).or_else(|| required.next())
+    case.goldens.get(case.audited_target()?)
 }
 
 #[cfg(test)]
@@ -323,6 +399,21 @@ mod tests {
         assert_eq!(shown.short(), "02c0ef2cd1aa");
         assert_eq!(key(&case, "other"), shown);
         assert_ne!(key(&Case::new("safe"), "f1"), shown);
+        // Each decision about it has its own key, and so has each about a response.
+        let trial = |title: &str| Trial { findings: vec![titled("f", title)], ..Trial::default() };
+        let mut keys = BTreeSet::new();
+        for field in AuditField::ALL {
+            let subject = match field.is_of_finding() {
+                true => Subject::audit(&case, &titled("f1", "drain")),
+                false => Subject::audit_response(&case, &trial("drain")),
+            };
+            assert!(keys.insert(subject.asking(field).key()));
+            let stored = to_json(&subject.asking(field));
+            assert_eq!(serde_json::from_str::<Subject>(&stored).unwrap(), subject.asking(field));
+        }
+        assert!(keys.contains(&shown));
+        let verdict = |title: &str| Subject::audit_response(&case, &trial(title)).key();
+        assert_ne!(verdict("drain"), verdict("other"));
         let mut moved = case.clone();
         moved.goldens[1].target = false;
         assert_ne!(key(&moved, "f1"), shown);

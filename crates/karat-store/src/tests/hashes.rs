@@ -3,7 +3,7 @@
 use super::*;
 use crate::label::Answer;
 use crate::tables::{REMOVED_OBJECTS, SETTINGS, TABLES};
-use crate::{NewDocument, OnConflict, OnExisting, RunState, StoreError};
+use crate::{OnConflict, OnExisting, RunState, SessionDocument, StoreError};
 use karat_core::judgement::Classification;
 use karat_format::run::ToolFactsV1;
 use karat_format::session::IngestedV1;
@@ -44,7 +44,7 @@ pub(super) fn fill(dir: &StoreDir) -> RunId {
     let probe = json!({ "suite": "s", "pairs": 10, "kinds": { "padding": rate }, "fooled": rate });
     store.add_probe(&judge(), &serde_json::from_value(probe).unwrap()).unwrap();
     let document = IngestedV1 { format: "markdown".to_owned(), sections: Vec::new(), notes: Vec::new() };
-    let document = NewDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 1, document };
+    let document = SessionDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 1, document };
     store.save_documents("s", &[document]).unwrap();
     let rows =
         [(&SETTINGS, vec!["example".into(), "value".into()]), (&REMOVED_OBJECTS, vec!["ab12".into(), 5_i64.into()])];

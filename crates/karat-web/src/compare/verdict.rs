@@ -19,7 +19,7 @@ impl PairVerdict {
     const ALL: [Self; 5] = [Self::Better, Self::Worse, Self::Tied, Self::Unclear, Self::Identical];
 
     pub(super) fn of_metric(one: &DifferenceV1) -> Self {
-        if one.ci == Some([0.0, 0.0]) { Self::Identical } else { Self::of_conclusion(one.verdict) }
+        Self::of_conclusion(one.verdict)
     }
 
     fn of_conclusion(conclusion: ConclusionV1) -> Self {
@@ -27,14 +27,16 @@ impl PairVerdict {
             ConclusionV1::Better => Self::Better,
             ConclusionV1::Worse => Self::Worse,
             ConclusionV1::Equivalent => Self::Tied,
+            ConclusionV1::Identical => Self::Identical,
             ConclusionV1::Inconclusive => Self::Unclear,
         }
     }
 
     /// The conclusion about a tool: that of the ranking metric, unless nothing at all differs.
     pub(super) fn of_pair(pair: &PairV1) -> Self {
-        // A metric that few cases have has no interval.
-        let is_equal = |one: &DifferenceV1| one.a == one.b && one.ci.is_none_or(|ci| ci == [0.0, 0.0]);
+        // A metric that no case has is undefined on both sides.
+        let is_equal =
+            |one: &DifferenceV1| one.verdict == ConclusionV1::Identical || one.a.is_none() && one.b.is_none();
         let is_same = pair.metrics.iter().all(is_equal)
             && pair.goldens.gained.is_empty()
             && pair.goldens.lost.is_empty()
@@ -137,9 +139,8 @@ mod tests {
         check(&[("x", "better", 0.1)], "better", "x is better");
         check(&[("x", "equivalent", 0.01)], "tied", "x is tied");
         check(&[("x", "inconclusive", 0.01)], "unclear", "It is unclear whether x is better or worse");
-        // On few cases equal values decide nothing, but they are equal.
-        check(&[("x", "inconclusive", 0.0), ("y", "equivalent", 0.0)], "identical", "Identical results");
-        let mixed = [("x", "better", 0.1), ("y", "worse", -0.1), ("z", "equivalent", 0.01), ("w", "equivalent", 0.0)];
+        check(&[("x", "identical", 0.0), ("y", "identical", 0.0)], "identical", "Identical results");
+        let mixed = [("x", "better", 0.1), ("y", "worse", -0.1), ("z", "equivalent", 0.01), ("w", "identical", 0.0)];
         check(&mixed, "mixed", "x is better, y is worse, z is tied, w is identical");
         check(&[("x", "worse", -0.1), ("y", "worse", -0.2)], "worse", "x and y are worse");
         let open = [("x", "inconclusive", 0.1), ("y", "inconclusive", 0.1), ("z", "inconclusive", 0.1)];

@@ -4,16 +4,17 @@ use super::super::markup::percent_encode;
 use super::super::reply::{Fault, Reply};
 use super::super::run_lookup::{display_name, find_run};
 use super::super::state::State;
-use super::{KINDS, ListQuery, annotator, check_enabled, kind_of};
+use super::{KINDS, ListQuery, annotator, check_enabled, decisions, kind_of};
 use axum::extract::{Path, Query, State as Shared};
-use karat_core::judgement::Classification;
+use karat::label::question::{Choice, ShownQuestion, audit_field, short_name, shown_question};
+use karat_core::panel::AuditField;
 use karat_format::config::SuiteKind;
 use karat_report::page::PLAIN;
 use karat_store::RunInfo;
-use karat_store::label::{Annotator, LabelKind};
+use karat_store::label::{Annotator, LabelKind, LabelQuestion};
 use maud::{Markup, html};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `asJson(address, value)` sends a request with the label token.
 const TOKEN: &str = include_str!("../token.js");
@@ -28,6 +29,9 @@ pub(super) struct Chosen {
     kind: String,
     #[serde(rename = "as")]
     name: String,
+    /// A ticked decision of audits is a parameter of its name.
+    #[serde(flatten)]
+    others: BTreeMap<String, String>,
 }
 
 pub(super) async fn start(Shared(state): Shared<State>) -> Result<Reply, Fault> {
@@ -88,6 +92,16 @@ fn form(runs: &[RunInfo]) -> Markup {
                     }
                     " "
                 }
+                div.decisions {
+                    @for field in AuditField::ALL {
+                        label {
+                            input type="checkbox" name=(short_name(field)) value="on"
+                                checked[field == AuditField::Classification];
+                            " " (short_name(field))
+                        }
+                        " "
+                    }
+                }
             }
             button #go.go { "Start" }
         }
@@ -101,11 +115,24 @@ pub(super) async fn go(Shared(state): Shared<State>, Query(chosen): Query<Chosen
     check_enabled(&state)?;
     let name = annotator(chosen.name.trim())?;
     let kind = kind_of(&chosen.kind)?;
-    Ok(Reply::redirect(&address(&chosen.run, kind.word, &name)))
+    let ticked: Vec<&String> = chosen.others.keys().filter(|name| audit_field(name).is_some()).collect();
+    let fields = decisions(None)?.into_iter().filter(|_| ticked.is_empty());
+    let fields = ticked.iter().filter_map(|name| audit_field(name)).chain(fields).collect();
+    Ok(Reply::redirect(&address(&chosen.run, kind.word, &name, &fields)))
 }
 
-fn address(run: &str, page: &str, name: &Annotator) -> String {
-    format!("/label/{}/{page}?as={}", percent_encode(run), percent_encode(name.as_str()))
+/// The address of a label page; `fields` are the decisions that are asked for of audits.
+fn address(run: &str, page: &str, name: &Annotator, fields: &BTreeSet<AuditField>) -> String {
+    let plain = format!("/label/{}/{page}?as={}", percent_encode(run), percent_encode(name.as_str()));
+    match fields.iter().eq([&AuditField::Classification]) {
+        true => plain,
+        false => format!("{plain}&on={}", typed(fields)),
+    }
+}
+
+/// Such as `found,rcir`.
+fn typed(fields: &BTreeSet<AuditField>) -> String {
+    fields.iter().map(|field| short_name(*field)).collect::<Vec<_>>().join(",")
 }
 
 /// The run and the annotator of a label page; `None` if the request names no annotator.
@@ -124,22 +151,30 @@ pub(super) async fn session(
 ) -> Result<Reply, Fault> {
     check_enabled(&state)?;
     let kind = kind_of(&kind)?;
+    let fields = decisions(who.on.as_deref())?;
     let Some((run, name)) = run_and_name(&state, run, who).await? else { return Ok(Reply::redirect("/label")) };
     let is_extra = kind.kind == LabelKind::Extra;
+    let questions: Vec<LabelQuestion> = match kind.kind {
+        LabelKind::Pair => vec![LabelQuestion::Pair],
+        LabelKind::Extra => vec![LabelQuestion::Extra],
+        LabelKind::Audit => fields.iter().copied().map(LabelQuestion::Audit).collect(),
+    };
+    let asked: Vec<ShownQuestion> = questions.into_iter().map(shown_question).collect();
+    let first = asked.first().map_or("", |asked| asked.question);
     let body = html! {
         section #labelling class={ "labelling " (kind.word) } data-run=(run.id) data-kind=(kind.word)
-            data-as=(name.as_str()) data-state="loading" {
+            data-as=(name.as_str()) data-on=(typed(&fields)) data-state="loading" {
             header.far {
-                h1 #question { (kind.question) }
+                h1 #question { (first) }
                 p #who { strong { (name.as_str()) } " · " (display_name(&run)) " · " (run.suite) }
                 ul.pills {
                     @for other in &KINDS {
                         @let current = (other.word == kind.word).then_some("page");
                         li {
-                            a href=(address(run.id.as_str(), other.word, &name)) aria-current=[current] { (other.word) }
+                            a href=(address(run.id.as_str(), other.word, &name, &fields)) aria-current=[current] { (other.word) }
                         }
                     }
-                    @if is_extra { li { a href=(address(run.id.as_str(), "confirmed", &name)) { "confirmed" } } }
+                    @if is_extra { li { a href=(address(run.id.as_str(), "confirmed", &name, &fields)) { "confirmed" } } }
                 }
                 p #count {}
                 p #headline.dim {}
@@ -165,12 +200,19 @@ pub(super) async fn session(
             }
             p #done.empty hidden { a href="/label" { "Label something else" } }
             footer #answers hidden {
-                div.buttons role="group" aria-labelledby="question" { (buttons(kind.kind)) }
+                div.buttons role="group" aria-labelledby="question" {
+                    // The script puts others here where the next question is another one.
+                    @for asked in asked.iter().take(1) { (buttons(asked)) }
+                }
                 div.tools {
                     @for (key, action, name, _) in TOOLS {
                         button type="button" data-do=(action) data-key=(key) { kbd { (key) } " " (name) }
                     }
                     p #said.dim {}
+                }
+                form #numbering hidden {
+                    label { "A number from 0 to 1, or in percent " input #number maxlength="20" autocomplete="off" inputmode="decimal"; }
+                    span.dim { kbd { "Enter" } " saves it, " kbd { "Esc" } " cancels" }
                 }
                 form #noting hidden {
                     label { "Your note " input #note maxlength="2000" autocomplete="off"; }
@@ -178,7 +220,7 @@ pub(super) async fn session(
                 }
             }
         }
-        (help(kind.kind))
+        (help(kind.kind, &asked))
         dialog #adopting {
             h2 { "Add as golden" }
             p #adopt-said {}
@@ -200,68 +242,41 @@ const TOOLS: [(&str, &str, &str, &str); 4] = [
     ("?", "help", "Help", "Help. Esc closes it."),
 ];
 
-fn buttons(kind: LabelKind) -> Markup {
-    let button = |key: &str, answer: &str, name: &str, class: &str| {
-        html! {
-            button type="button" class={ "answer " (class) } data-answer=(answer) data-key=(key) {
+fn buttons(asked: &ShownQuestion) -> Markup {
+    html! {
+        @for Choice { key, answer, name, tone, .. } in &asked.answers {
+            button type="button" class={ "answer " (tone) } data-answer=(answer) data-key=(key) {
                 kbd { (key) } " " (name)
             }
-        }
-    };
-    html! {
-        @if kind == LabelKind::Audit {
-            @for (at, class) in Classification::ALL.iter().enumerate() {
-                @let style = if class.is_valid() { "good" } else { "bad" };
-                (button(&(at + 1).to_string(), class.as_str(), &spoken(*class), style))
-            }
-        } @else {
-            (button("y", "yes", "Yes", "good"))
-            (button("n", "no", "No", "bad"))
-            @if kind == LabelKind::Pair { (button("p", "partial", "Partial", "warn")) }
         }
     }
 }
 
-fn spoken(class: Classification) -> String {
-    let name = class.as_str().to_lowercase().replace('_', " ");
-    let mut chars = name.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-fn help(kind: LabelKind) -> Markup {
-    let keys: Vec<(String, &str)> = match kind {
-        LabelKind::Pair => vec![
-            ("y".to_owned(), "Yes: acting on the report fixes the known problem."),
-            ("n".to_owned(), "No: another defect, the same kind of defect elsewhere, or generic text."),
-            ("p".to_owned(), "Partial: related to the known problem but missing its point. This is not a match."),
-            ("1 … 9".to_owned(), "Optional confidence before the letter, from 10 % to 90 %. 0 clears it."),
-        ],
-        LabelKind::Extra => vec![
-            ("y".to_owned(), "Yes: a real problem in this code."),
-            ("n".to_owned(), "No: made up, wrong, or too minor to report."),
-            ("g".to_owned(), "After a yes: preview the golden, and add it to the suite."),
-        ],
-        LabelKind::Audit => {
-            let meaning = |class: &Classification| match class {
-                Classification::TargetMatch => "Reports the target.",
-                Classification::PartialMatch => "Related to the target but missing its point.",
-                Classification::BonusValid => "Another real problem.",
-                Classification::Hallucinated => "Made up: the code does nothing of the kind.",
-                Classification::Mischaracterized => "The code is real but misunderstood.",
-                Classification::DesignChoice => "Intended behaviour.",
-                Classification::OutOfScope => "True, but out of scope.",
-                Classification::SecurityTheater => "Sounds serious but is not.",
-                Classification::Informational => "A remark.",
-            };
-            let all = Classification::ALL.iter().enumerate();
-            all.map(|(at, class)| (format!("{} {}", at + 1, spoken(*class)), meaning(class))).collect()
+fn help(kind: LabelKind, asked: &[ShownQuestion]) -> Markup {
+    let mut keys: Vec<(String, String)> = Vec::new();
+    for question in asked {
+        if asked.len() > 1 {
+            keys.push((String::new(), question.question.to_owned()));
         }
+        keys.extend(question.answers.iter().map(|choice| match choice.meaning {
+            "" => (choice.key.clone(), choice.name.clone()),
+            meaning if kind == LabelKind::Audit => (format!("{} {}", choice.key, choice.name), meaning.to_owned()),
+            meaning => (choice.key.clone(), format!("{}: {meaning}", choice.name)),
+        }));
+        let number = || ("0 … 9".to_owned(), "Types a number. Enter saves it.".to_owned());
+        keys.extend(question.number.then(number));
+    }
+    let more = match kind {
+        LabelKind::Pair => Some(("1 … 9", "Optional confidence before the letter, from 10 % to 90 %. 0 clears it.")),
+        LabelKind::Extra => Some(("g", "After a yes: preview the golden, and add it to the suite.")),
+        LabelKind::Audit => None,
     };
+    keys.extend(more.map(|(key, what)| (key.to_owned(), what.to_owned())));
     html! {
         dialog #help {
             h2 { "Keys" }
             table {
-                @for (key, what) in &keys { tr { th { kbd { (key) } } td { (what) } } }
+                @for (key, what) in &keys { tr { th { @if !key.is_empty() { kbd { (key) } } } td { (what) } } }
                 @for (key, _, _, what) in TOOLS { tr { th { kbd { (key) } } td { (what) } } }
             }
             p.dim {
@@ -278,6 +293,7 @@ pub(super) async fn confirmed(
     Path(run): Path<String>,
     Query(who): Query<ListQuery>,
 ) -> Result<Reply, Fault> {
+    let fields = decisions(who.on.as_deref())?;
     let Some((run, name)) = run_and_name(&state, run, who).await? else { return Ok(Reply::redirect("/label")) };
     let body = html! {
         section #confirmed data-run=(run.id) data-as=(name.as_str()) data-state="loading" {
@@ -289,7 +305,7 @@ pub(super) async fn confirmed(
             }
             p #status role="status" aria-live="polite" {}
             div #goldens {}
-            p { a href=(address(run.id.as_str(), "extras", &name)) { "Back to the extras of " (display_name(&run)) } }
+            p { a href=(address(run.id.as_str(), "extras", &name, &fields)) { "Back to the extras of " (display_name(&run)) } }
         }
     };
     Ok(page(&state, "Confirmed extras", body, CONFIRMED))

@@ -37,11 +37,12 @@ impl StoredAssessment {
         Ok(Self { id, _lock: lock })
     }
 
-    /// Stores the report, or that there is none.
+    /// Stores the report, or that there is none. Where an assessor could not be asked about everything, it is incomplete.
     pub(super) fn end(self, store: &mut Store, report: Option<&AssessmentReportV1>) -> Result<()> {
         let encoded = |report| serde_json::to_vec(report).map_err(|error| Failure::io("the report", error.into()));
         let bytes = report.map(encoded).transpose()?;
-        let state = if bytes.is_some() { RunState::Complete } else { RunState::Stopped };
+        let is_whole = |report: &AssessmentReportV1| report.assessments.iter().all(|(_, one)| one.left_out == 0);
+        let state = if report.is_some_and(is_whole) { RunState::Complete } else { RunState::Stopped };
         Ok(store.finish(&self.id, state, bytes.as_deref())?)
     }
 }

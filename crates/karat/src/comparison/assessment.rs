@@ -6,6 +6,7 @@ use karat_core::assessment::items::{Adds, Item};
 use karat_core::assessment::record::{Compliance, Role};
 use karat_core::assessment::retrieval::{PartRetrieval, Retrieval};
 use karat_core::assessment::scores::RequirementScore;
+use karat_core::clusters::ClusterBy;
 use karat_core::comparison::FoundCount;
 use karat_core::metric::Undefined;
 use karat_format::assessment::{AssessedV1, AssessmentReportV1, FoundV1, RankedV1, RetrievedV1};
@@ -87,6 +88,7 @@ impl<'r> Shared<'r> {
         Side {
             label: name.to_owned(),
             tool: name.to_owned(),
+            recorded: None,
             suite: self.suite.clone(),
             digest: self.digest.clone(),
             twisted_from: None,
@@ -100,6 +102,9 @@ impl<'r> Shared<'r> {
             stated: all.map(|(id, estimate)| (id.to_owned(), estimate.clone())).collect(),
             kept: SideKind::Report,
             judges: Vec::new(),
+            judge_identities: BTreeMap::new(),
+            clusters: Some(ClusterBy::parse(self.report.intervals.cluster.as_deref())),
+            source: String::new(),
             cases,
         }
     }
@@ -122,9 +127,10 @@ impl<'r> Shared<'r> {
 
 fn add_answer(mut case: CaseSide, one: &AssessedV1) -> CaseSide {
     let score = RequirementScore {
-        compliance: one.compliance,
+        compliance: one.compliance.unwrap_or_default(),
         evidence: one.evidence.ok_or(Undefined("no golden evidence")),
-        combined: one.combined,
+        combined: one.combined.unwrap_or_default(),
+        is_left_out: one.combined.is_none(),
         is_exact: one.said == Some(one.golden),
         is_answered: one.said.is_some(),
         parts: Vec::new(),

@@ -69,6 +69,14 @@ fn counted<'s>(side: &'s Side, name: &str) -> Option<&'s CaseSide> {
 /// Figures that differ by less are equal, since stored ones may be rounded to six digits.
 const SAME: f64 = 1e-5;
 
+/// Why a metric is not compared.
+#[derive(Debug)]
+pub(crate) struct NotCompared {
+    pub(super) reason: String,
+    /// Whether a report or baseline lacks what it is computed from, so that it must be written again.
+    pub(super) lacks_data: bool,
+}
+
 /// How a metric is computed from the data of cases.
 pub(crate) struct MetricFormula {
     basis: Basis,
@@ -83,21 +91,27 @@ pub(crate) struct MetricFormula {
 
 impl MetricFormula {
     /// The formula by which all sides have the value that they state, or why there is none.
-    pub(super) fn checked(sides: &[&Side], id: &str) -> Result<Self, String> {
+    pub(super) fn checked(sides: &[&Side], id: &str) -> Result<Self, NotCompared> {
+        let lacks = |reason: String| NotCompared { reason, lacks_data: true };
+        let cannot = |reason: String| NotCompared { reason, lacks_data: false };
         for side in sides {
             let label = &side.label;
             return Err(match (side.stated.get(id), side.kept) {
                 (Some(estimate), _) if estimate.value.is_some() => continue,
                 (Some(estimate), _) => {
-                    format!("{label} has no value: {}", estimate.undefined.as_deref().unwrap_or("no reason given"))
+                    let undefined = estimate.undefined.as_deref().unwrap_or("no reason given");
+                    cannot(format!("{label} has no value: {undefined}"))
                 }
-                (None, SideKind::Report) => format!("the report of {label} does not contain it: score it again"),
+                (None, SideKind::Report) => lacks(format!("the report of {label} does not contain it: score it again")),
                 (None, SideKind::Baseline) => {
-                    format!("the baseline of {label} does not contain it: write it again with --metric {id}")
+                    lacks(format!("the baseline of {label} does not contain it: write it again with --metric {id}"))
                 }
             });
         }
-        let formula = Self::new(sides, id)?;
+        let formula = Self::new(sides, id).map_err(|reason| match basis(id) {
+            Some(Basis::Whole(_)) => cannot(reason),
+            _ => lacks(reason),
+        })?;
         for side in sides {
             let Some(stated) = side.stated.get(id).and_then(|estimate| estimate.value) else { continue };
             let computed = formula.figure(side);
@@ -107,14 +121,14 @@ impl MetricFormula {
             let label = &side.label;
             return Err(match (&formula.parts, side.kept) {
                 (_, SideKind::Baseline) => {
-                    format!("the baseline of {label} lacks data to compute it: write it again")
+                    lacks(format!("the baseline of {label} lacks data to compute it: write it again"))
                 }
-                (Some(parts), SideKind::Report) => format!(
+                (Some(parts), SideKind::Report) => cannot(format!(
                     "it is the mean over each {} of single goldens and findings, and cases do not add up to it",
                     parts.dimension
-                ),
+                )),
                 (None, SideKind::Report) => {
-                    format!("the report of {label} lacks data to compute it: score it again")
+                    lacks(format!("the report of {label} lacks data to compute it: score it again"))
                 }
             });
         }

@@ -1,6 +1,7 @@
 //! Compares tools case by case, from finished reports; nothing is scored again.
 
 mod assessment;
+mod judges;
 mod measure;
 mod pairing;
 mod ranks;
@@ -8,6 +9,7 @@ mod side;
 mod twisted;
 
 pub(crate) use assessment::digest as assessment_digest;
+use measure::NotCompared;
 pub(crate) use measure::{MetricFormula, recomputed};
 pub use pairing::{PairBy, Refusal, refusals};
 pub use ranks::ranking;
@@ -27,14 +29,17 @@ use pairing::Paired;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How sides are compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Request<'a> {
     /// Default: the headline metrics of the first side.
     pub metrics: &'a [String],
-    pub cluster: &'a ClusterBy,
+    /// Default: as the reports were scored, if all were scored alike.
+    pub cluster: Option<&'a ClusterBy>,
     pub rules: Rules,
     pub pair_by: PairBy,
+    /// Whether there is a verdict although other judges decided for one side than for the other.
+    pub across_judges: bool,
 }
 
 const MOST_MOVED: usize = 5;
@@ -42,13 +47,15 @@ const MOST_MOVED: usize = 5;
 /// The metric that says what is lost on twisted cases.
 const RECALL: &str = "recall";
 
-/// Compares every two sides. For each metric they are one family, over which p values are adjusted.
+/// Compares every two sides. For each metric they are one family, over which p values are adjusted. All that states what became
+/// of a metric from one result to another, such as a gate, reads it from here.
 pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<ComparisonV1> {
     let mut warnings = Vec::new();
     let mut paired = Vec::new();
+    let cluster = request.cluster.cloned().unwrap_or_else(|| shared_clusters(sides));
     for (a, b) in sides {
         let pair = pairing::pair(a, b, request.pair_by)?;
-        let clustering = pairing::clustering(&pair, request.cluster)?;
+        let clustering = pairing::clustering(&pair, &cluster)?;
         for warning in pair.warnings().into_iter().chain(on_clusters(&pair, &clustering)) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
@@ -64,9 +71,10 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     if is_twisted && !ids.iter().any(|id| id == RECALL) {
         ids.push(RECALL.to_owned());
     }
-    let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair)).collect();
+    let across = request.across_judges;
+    let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair, across)).collect();
     for id in &ids {
-        let formulas: Vec<Result<MetricFormula, String>> =
+        let formulas: Vec<Result<MetricFormula, NotCompared>> =
             paired.iter().map(|(pair, _)| MetricFormula::checked(&[pair.a, pair.b], id)).collect();
         let metrics: Vec<PairedMetric<'_>> =
             paired.iter().zip(&formulas).map(|(paired, formula)| paired_metric(paired, id, formula)).collect();
@@ -76,7 +84,9 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
             if into.moved.is_empty() {
                 into.moved = moved(pair, id);
             }
-            into.metrics.push(difference(pair, id, compared, formula.as_ref().err()));
+            let found = difference(pair, id, compared, formula.as_ref().err());
+            let has_verdict = into.other_judges.as_ref().is_none_or(|own| own.compared);
+            into.metrics.push(if has_verdict { found } else { judges::without_verdict(found) });
         }
     }
     if is_twisted {
@@ -98,6 +108,13 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     })
 }
 
+/// What all reports that are compared were scored with, else the default.
+fn shared_clusters(sides: &[(&Side, &Side)]) -> ClusterBy {
+    let mut stated = sides.iter().flat_map(|(a, b)| [a, b]).filter_map(|side| side.clusters.as_ref());
+    let first = stated.next().cloned().unwrap_or_default();
+    if stated.all(|other| *other == first) { first } else { ClusterBy::Default }
+}
+
 fn on_clusters(pair: &Paired<'_>, clustering: &Clustering) -> Option<String> {
     if clustering.used && clustering.asked && clustering.alone > 0 {
         let cases = count(clustering.alone, "case");
@@ -109,7 +126,7 @@ fn on_clusters(pair: &Paired<'_>, clustering: &Clustering) -> Option<String> {
 fn paired_metric<'r>(
     (pair, clustering): &(Paired<'_>, Clustering),
     id: &str,
-    formula: &'r Result<MetricFormula, String>,
+    formula: &'r Result<MetricFormula, NotCompared>,
 ) -> PairedMetric<'r> {
     let (pairs, cases) = match formula {
         Ok(formula) => formula.pairs(pair),
@@ -119,13 +136,13 @@ fn paired_metric<'r>(
     PairedMetric { pairs, clusters, direction: direction(id) }
 }
 
-fn difference(pair: &Paired<'_>, id: &str, compared: &MetricDifference, refused: Option<&String>) -> DifferenceV1 {
+fn difference(pair: &Paired<'_>, id: &str, compared: &MetricDifference, refused: Option<&NotCompared>) -> DifferenceV1 {
     let (left_out, [a, b]) = measure::stated_figures(pair, id);
     let found = DifferenceV1::new(id, compared, left_out);
     match refused {
-        Some(reason) => {
+        Some(NotCompared { reason, lacks_data }) => {
             let difference = a.zip(b).map(|(a, b)| b - a + 0.0);
-            DifferenceV1 { a, b, difference, because: reason.clone(), ..found }
+            DifferenceV1 { a, b, difference, because: reason.clone(), lacks_data: *lacks_data, ..found }
         }
         // The same figure added up in another order differs in its last digits.
         None if a.and(b).and(found.a).and(found.b).is_some() => DifferenceV1 { a, b, ..found },
@@ -133,7 +150,7 @@ fn difference(pair: &Paired<'_>, id: &str, compared: &MetricDifference, refused:
     }
 }
 
-fn without_metrics(pair: &Paired<'_>) -> PairV1 {
+fn without_metrics(pair: &Paired<'_>, across_judges: bool) -> PairV1 {
     let side = |side: &Side| SideV1 {
         label: side.label.clone(),
         tool: side.tool.clone(),
@@ -145,6 +162,7 @@ fn without_metrics(pair: &Paired<'_>) -> PairV1 {
         b: side(pair.b),
         cases: pair.cases.len(),
         left_out: pair.left_out.clone(),
+        other_judges: judges::other_judges(pair.a, pair.b, across_judges),
         metrics: Vec::new(),
         goldens: goldens(pair),
         twisted: None,
@@ -214,7 +232,8 @@ pub(crate) struct ByCase {
 pub(crate) fn by_case(a: Option<&Side>, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase> {
     let pair = pairing::pair(a.unwrap_or(b), b, PairBy::SameSuite)?;
     let clustering = pairing::clustering(&pair, cluster)?;
-    let refused = |reason| Failure::bad_input(format!("{id} cannot be compared case by case: {reason}"));
+    let refused =
+        |NotCompared { reason, .. }| Failure::bad_input(format!("{id} cannot be compared case by case: {reason}"));
     let formula = MetricFormula::checked(&[pair.a, pair.b], id).map_err(refused)?;
     let (pairs, cases) = formula.pairs(&pair);
     let values = if a.is_some() { pairs.contributions() } else { pairs.of_second() };

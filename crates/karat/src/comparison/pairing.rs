@@ -1,5 +1,6 @@
 //! Which cases two sides have in common, and why they may not be compared.
 
+use super::judges;
 use super::side::{CaseSide, Side, SideKind};
 use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering, numbers};
@@ -83,10 +84,18 @@ pub fn refusals(a: &Side, b: &Side, by: PairBy) -> Vec<Refusal> {
         if a.digest != b.digest {
             let [a, b] = [a, b].map(|side| side.digest.chars().take(19).collect::<String>());
             let reason = "they are about different suites or versions of one".to_owned();
-            found.push(different(reason, format!("{a} and {b}"), "score both against the same suite"));
+            found.push(different(
+                reason,
+                format!("{a} and {b}"),
+                "score both against the same suite, a stored run with `karat score SUITE --run RUN`",
+            ));
         } else if changed > 0 {
             let reason = format!("the goldens of {} differ", count(changed, "case"));
-            found.push(different(reason, String::new(), "score both against the same goldens"));
+            found.push(different(
+                reason,
+                String::new(),
+                "score both against the same goldens, a stored run with `karat score SUITE --run RUN`",
+            ));
         } else if !a.cases.keys().eq(b.cases.keys()) {
             let reason = "they were run on different cases of the suite".to_owned();
             found.push(different(reason, String::new(), "run both on the same ones"));
@@ -132,7 +141,8 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, by: PairBy) -> Result<Paired<'a
     let only_b = b.cases.keys().filter(|id| !a.cases.contains_key(*id)).cloned().collect();
     if cases.is_empty() {
         return Err(Failure::bad_input(format!(
-            "{} and {} have no case in common whose goldens are the same; score both against the same suite",
+            "{} and {} have no case in common whose goldens are the same; score both against the same suite, a stored run with \
+             `karat score SUITE --run RUN`",
             a.label, b.label
         )));
     }
@@ -153,13 +163,13 @@ impl Paired<'_> {
         for LeftOutV1 { why, cases } in &self.left_out {
             warnings.push(format!("{} left out: {why}", count(cases.len(), "case")));
         }
-        if a.judges != b.judges {
-            let names = |judges: &[String]| if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
-            let (ours, theirs) = (names(&a.judges), names(&b.judges));
-            warnings.push(format!(
-                "judges differ: {ours} decided for {}, {theirs} for {}; differences may be due to the judges",
-                a.label, b.label
-            ));
+        warnings.extend(judges::labels_note(a, b));
+        // A baseline does not say it.
+        if a.recorded != b.recorded && [a, b].iter().all(|side| side.kept == SideKind::Report) {
+            let words = |side: &Side| {
+                side.recorded.as_ref().map_or_else(|| "was run".to_owned(), |own| format!("is {}", own.words()))
+            };
+            warnings.push(format!("{} {}, and {} {}", a.label, words(a), b.label, words(b)));
         }
         for side in [a, b] {
             if side.cases.values().any(|case| case.found.is_empty() && !case.titles.is_empty()) {

@@ -18,7 +18,7 @@ pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
         return None;
     }
     let rules = Rules { seed: Some(report.seed), ..Rules::default() };
-    let request = Request { metrics: &[], cluster: &report.intervals.cluster_by(), rules, pair_by: PairBy::SameSuite };
+    let request = Request { rules, ..Request::default() };
     ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
@@ -91,7 +91,8 @@ fn test_pairs(
     }
     let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
     let own = pairing::pair(first, first, PairBy::SameSuite)?;
-    let clustering = pairing::clustering(&own, request.cluster)?;
+    let cluster = request.cluster.cloned().unwrap_or_else(|| report.intervals.cluster_by());
+    let clustering = pairing::clustering(&own, &cluster)?;
     if clustering.used && clustering.asked && clustering.alone > 0 {
         warnings.push(format!("{} without {}: each stands alone", count(clustering.alone, "case"), clustering.field));
     }
@@ -101,8 +102,8 @@ fn test_pairs(
     let formula = MetricFormula::checked(&sides, id);
     let scores = match &formula {
         Ok(formula) => formula.tool_scores(&sides, &cases),
-        Err(reason) => {
-            warnings.push(reason.clone());
+        Err(refused) => {
+            warnings.push(refused.reason.clone());
             ToolScores::Values(vec![vec![None; cases.len()]; sides.len()])
         }
     };

@@ -1,15 +1,15 @@
 //! One side of a comparison: a tool of a report, an assessor of an assessment, or either of a baseline.
 
 use super::twisted::Place;
-use karat_core::clusters::DEFAULT_FIELD;
+use karat_core::clusters::{ClusterBy, DEFAULT_FIELD};
 use karat_core::comparison::FoundCount;
-use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{Basis, Track, basis, direction, find};
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use karat_format::report::{
-    CaseInfoV1, CaseResultV1, EstimateV1, FiguresV1, IssueInfoV1, ProfileV1, ReportV1, ToolV1, TrialResultV1,
+    CaseInfoV1, CaseResultV1, EstimateV1, FiguresV1, IssueInfoV1, JudgeIdentityV1, JudgeV1, ProfileV1, RecordedV1,
+    ReportV1, ToolV1, TrialResultV1,
 };
 use karat_llm::ledger::sorted;
 use karat_report::number::stated;
@@ -23,6 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Side {
     pub label: String,
     pub tool: String,
+    /// The recording that its trials were repeated from.
+    pub recorded: Option<RecordedV1>,
     pub suite: String,
     /// Hash of the suite.
     pub digest: String,
@@ -43,7 +45,14 @@ pub struct Side {
     /// What is stated of each metric over all cases.
     pub stated: BTreeMap<String, EstimateV1>,
     pub kept: SideKind,
+    /// Who decided; a panel without its members.
     pub judges: Vec<String>,
+    /// What their decisions depend on, and those of a panel's members; of given decisions, nothing is known.
+    pub judge_identities: BTreeMap<String, JudgeIdentityV1>,
+    /// What was asked for about cases that are alike; none where nothing is known, as of a baseline.
+    pub clusters: Option<ClusterBy>,
+    /// What its report is called: a file, or a run.
+    pub source: String,
     pub cases: BTreeMap<String, CaseSide>,
 }
 
@@ -118,6 +127,7 @@ impl Side {
         Self {
             label: label.into(),
             tool: tool.tool.clone(),
+            recorded: tool.recorded.clone(),
             suite: report.suite.name.clone(),
             digest: report.suite.digest.clone(),
             twisted_from: report.suite.twisted_from.clone(),
@@ -127,6 +137,9 @@ impl Side {
             resolved,
             headline: report.profile.headline.clone(),
             judges: judges(report),
+            judge_identities: judge_identities(report),
+            clusters: Some(report.intervals.cluster_by()),
+            source: String::new(),
             cases: report.cases.iter().zip(&tool.cases).map(case).collect(),
             macro_by,
             over_parts,
@@ -182,6 +195,7 @@ impl Side {
         Self {
             label: label.into(),
             tool: tool.tool.clone(),
+            recorded: None,
             suite: baseline.suite.name.clone(),
             digest: baseline.suite.digest.clone(),
             twisted_from: None,
@@ -195,6 +209,9 @@ impl Side {
             stated: tool.metrics.iter().map(estimate).collect(),
             kept: SideKind::Baseline,
             judges: baseline.judges.clone(),
+            judge_identities: baseline.judge_identities.clone(),
+            clusters: None,
+            source: String::new(),
             cases: tool.cases.iter().map(case).collect(),
         }
     }
@@ -219,12 +236,19 @@ pub(super) fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
 }
 
-/// The judges whose decisions counted; a panel counts, its members do not.
+/// The judges whose decisions counted, and the one that would have been asked; a panel counts, its members do not.
 fn judges(report: &ReportV1) -> Vec<String> {
-    let members: Vec<&String> =
-        report.judges.iter().filter_map(|j| j.agreement.as_ref()).flat_map(|a| &a.judges).collect();
-    let own = report.judges.iter().filter(|judge| judge.asked + judge.cached > 0 && !members.contains(&&judge.judge));
+    let voted = report.judges.iter().filter_map(|judge| judge.agreement.as_ref()).flat_map(|own| &own.judges);
+    let stated = report.judges.iter().filter_map(|judge| judge.identity.as_ref()).flat_map(|own| &own.members);
+    let members: BTreeSet<&String> = voted.chain(stated).collect();
+    let decides = |judge: &&JudgeV1| judge.asked + judge.cached > 0 || judge.identity.is_some();
+    let own = report.judges.iter().filter(decides).filter(|judge| !members.contains(&judge.judge));
     own.map(|judge| judge.judge.clone()).collect()
+}
+
+fn judge_identities(report: &ReportV1) -> BTreeMap<String, JudgeIdentityV1> {
+    let known = |judge: &JudgeV1| Some((judge.judge.clone(), judge.identity.clone()?));
+    report.judges.iter().filter_map(known).collect()
 }
 
 fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
@@ -234,7 +258,7 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
     let (mut places, mut titles) = (BTreeMap::new(), BTreeMap::new());
     for issue in &info.issues {
         goldens.push_str(&format!("\n{:?} {}", issue.acceptance, issue.id));
-        if issue.acceptance == Acceptance::Required {
+        if issue.counts() {
             // A report without details does not say what was found, which is not the same as nothing.
             let hits = trials.iter().map(|trial| trial.found(&issue.id)).collect();
             found.extend(count_hits(hits).map(|tally| (issue.id.clone(), tally)));

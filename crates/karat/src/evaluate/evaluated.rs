@@ -1,13 +1,17 @@
 //! What an evaluation ends with.
 
+use super::run_and_score::cannot_be_run;
 use crate::failure::Failure;
 use crate::run_loader::StoredRun;
 use crate::work::Scoring;
+use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
+use karat_core::wording::count;
 use karat_report::number::failed_sentence;
 use karat_store::event::Ending;
 use karat_store::record::TrialKey;
 use karat_store::{RunInfo, Store};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
@@ -21,11 +25,25 @@ pub struct Evaluated {
     pub ending: Ending,
     /// The first trial that did not come to a report.
     pub first_failure: Option<FirstFailure>,
+    /// Tools that could not be set up, or failed as a whole, and why. Their trials are unavailable.
+    pub tool_failures: BTreeMap<ToolName, String>,
 }
 
 impl Evaluated {
-    /// Why the run failed as a whole; `None` if any trial came to a report.
+    /// Why the run failed as a whole; `None` if any trial came to a report, and every tool could be run.
     pub fn failure(&self) -> Option<Failure> {
+        if let Some((tool, why)) = self.tool_failures.first_key_value() {
+            let others = match self.tool_failures.len() - 1 {
+                0 => String::new(),
+                n => format!(" (and {} more)", count(n, "tool")),
+            };
+            let run = &self.run.info.short_id;
+            let message = format!(
+                "{}{others}\nits trials are unavailable; try them again with: karat run --resume {run}",
+                cannot_be_run(tool, why)
+            );
+            return Some(Failure::failed(message));
+        }
         let sentence = failed_sentence(&self.scoring.report)?;
         let first = self.first_failure.as_ref().map(|first| format!("\nfirst error: {first}")).unwrap_or_default();
         Some(Failure::failed(format!("the run failed. {sentence}{first}")))

@@ -18,7 +18,7 @@ pub use observer::{EvaluateObserver, Phase, Quiet};
 pub use prepare::{Prepared, prepare};
 pub use request::EvaluateRequest;
 pub use try_tool::{Tried, try_tool};
-pub use watch::{Found, GoldenChange, Round, RoundStart, ScoreChanges, ToolChange, WatchObserver, watch};
+pub use watch::{Round, RoundStart, WatchObserver, watch};
 
 use crate::failure::Result;
 use on_server::execute_on_server;

@@ -20,6 +20,9 @@ pub trait EvaluateObserver {
     /// Something that a person should know.
     fn note(&mut self, _text: &str) {}
 
+    /// Something that is as it should be.
+    fn inform(&mut self, _text: &str) {}
+
     /// A tool is being set up, which may take a while.
     fn setting_up(&mut self, _tool: &str) {}
 

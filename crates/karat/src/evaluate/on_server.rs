@@ -7,7 +7,7 @@ use super::prepare::{Prepared, TakenOver};
 use super::request::EvaluateRequest;
 use super::run_and_score::{
     ScoredRun, first_failure, missing_keys, new_context, prepare_tools, require_free_name, require_isolation,
-    require_tool_with_key,
+    require_other_tool, tools_of,
 };
 use crate::failure::{Failure, Result};
 use crate::judge::registry::Judge;
@@ -58,7 +58,7 @@ pub(super) fn execute_on_server(
         return Err(Failure::usage(message).into());
     }
     let cancel = observer.cancel()?;
-    let (mut store, id, plan, loaded) = queue_run(request, prepared, observer)?;
+    let QueuedRun { mut store, id, plan, loaded, tool_failures } = queue_run(request, prepared, observer)?;
     let ending = std::thread::scope(|scope| {
         let drain = Cancel::default();
         let (notes, received) = channel();
@@ -92,7 +92,16 @@ pub(super) fn execute_on_server(
     let ScoredRun { run, mut scoring, first_failure } = stored.into_scored(&mut store, info, plan, loaded)?;
     // Workers store all of it; what is shown is what was asked for.
     reduce(&mut scoring.report, request.detail).map_err(Failure::failed)?;
-    Ok(Evaluated { store, run, scoring, ending, first_failure })
+    Ok(Evaluated { store, run, scoring, ending, first_failure, tool_failures })
+}
+
+struct QueuedRun {
+    store: Store,
+    id: RunId,
+    plan: PlanV1,
+    loaded: LoadedSuite,
+    /// Why tools could not be made ready. Their trials are unavailable.
+    tool_failures: BTreeMap<ToolName, String>,
 }
 
 /// Stores the run with its suite, and queues its trials.
@@ -100,7 +109,7 @@ fn queue_run(
     request: &EvaluateRequest,
     prepared: Prepared,
     observer: &mut dyn EvaluateObserver,
-) -> Result<(Store, RunId, PlanV1, LoadedSuite), EvaluateError> {
+) -> Result<QueuedRun, EvaluateError> {
     let Prepared { loaded, plan, tools, isolation, earlier, taken_over } = prepared;
     let (mut store, earlier) = match earlier {
         Some((mut store, id)) => {
@@ -121,22 +130,25 @@ fn queue_run(
     let context = new_context(request, &loaded, &plan, &scratch, Cancel::default());
     // Whoever plans decides which tools have their keys: workers could only wait for one that has them. What is queued already
     // is left to the workers that may be at work on it.
-    let without_key = missing_keys(&plan, &tools, &tasks, &context);
+    let mut without_key = missing_keys(&plan, &tools, &tasks, &context);
     let is_under_way = match &earlier {
         Some(id) => store.is_queued(id)? && store.state(id)? == RunState::Running,
         None => false,
     };
     if !is_under_way {
-        require_tool_with_key(&without_key, &tasks, observer)?;
+        require_other_tool(&without_key, tools_of(&tasks).len(), observer)?;
+    }
+    let mut tool_failures = BTreeMap::new();
+    if !request.no_work {
+        // What cannot be executed here is unavailable, or refused before the run begins, as it is without a server.
+        let prepared = prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer);
+        tool_failures = prepared.map(|prepared| prepared.failures).map_err(|failure| {
+            Failure::failed(format!("{}; --no-work leaves the run to workers that can", failure.text()))
+        })?;
+        without_key.extend(tool_failures.clone());
     }
     let (unavailable, tasks): (Vec<Task>, Vec<Task>) =
         tasks.into_iter().partition(|task| without_key.contains_key(&task.key.tool));
-    if !request.no_work {
-        // What cannot be executed here is refused before the run begins, as it is without a server.
-        prepare_tools(&plan, tools, &tasks, &BTreeMap::new(), isolation, &context, observer).map_err(|failure| {
-            Failure::failed(format!("{}; --no-work leaves the run to workers that can", failure.text()))
-        })?;
-    }
     note_folders(&plan, observer);
     let parts = package::pack(&loaded.files)?;
     let is_new = earlier.is_none();
@@ -167,7 +179,7 @@ fn queue_run(
         record_unavailable(&mut store, &id, &unavailable, &without_key)?;
     }
     store.queue_trials(&id, &queued, &options)?;
-    Ok((store, id, plan, loaded))
+    Ok(QueuedRun { store, id, plan, loaded, tool_failures })
 }
 
 /// Flags bind the workers of a run through its plan, which is never changed.

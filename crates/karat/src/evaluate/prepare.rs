@@ -5,11 +5,12 @@ use super::request::EvaluateRequest;
 use crate::failure::{Category, Failure, Result};
 use crate::judge::run::plan_judge;
 use crate::profile::resolve_for_suite;
-use crate::run::tool_lookup::{Named, declared, lookup};
+use crate::run::tool_lookup::{Named, declared, is_declared, join_styles, lookup};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::Tool;
 use crate::tool::catalogue::shipped;
 use crate::tool::command::isolation_kind;
+use crate::tool::doctor::version_installed;
 use crate::tool::fixer::Fixer;
 use crate::tool::grants::{Remembered, Request as GrantRequest, requested};
 use crate::tool::manifest::{Context, Manifest, NO_MODEL, in_config};
@@ -17,17 +18,20 @@ use crate::tool::replay::Recordings;
 use karat_core::panel::Consensus;
 use karat_core::trial::Outcome;
 use karat_format::config::SuiteKind;
+use karat_format::report::RecordedV1;
 use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
 use karat_format::shipped_suites::locate;
 use karat_format::submission::MAX_TRIALS;
 use karat_format::tool::{ToolKindV1, ToolManifestV1};
 use karat_io::files::Files;
+use karat_llm::provider::{ProviderEnv, ProviderError};
+use karat_llm::providers::{provider_of_model, split_model};
 use karat_report::build::{profile_as_printed, seed_from};
 use karat_sandbox::{Isolation, available, strongest};
 use karat_store::record::TrialKey;
 use karat_store::{RunId, Store};
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const DEFAULT_TRIALS: u32 = 3;
 
@@ -61,16 +65,27 @@ pub fn prepare(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
 fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Prepared> {
     let loaded = load(locate(request.suite.as_deref().unwrap_or(".")))?;
     let mut profile = resolve_for_suite(&request.profile, Some(&loaded))?;
-    plan_judge(&request.judge, &loaded, &mut profile)?;
+    if let Some(note) = plan_judge(&request.judge, &loaded, &mut profile)? {
+        observer.note(&note);
+    }
     let asked = match request.tools.as_slice() {
-        [] => declared(&loaded)?,
+        [] => {
+            let mut tools = declared(&loaded)?;
+            if let Some((tool, note)) = model_of_challenges(&loaded, request)? {
+                observer.note(&note);
+                tools.push(tool);
+            }
+            tools
+        }
         some => some.iter().map(|text| lookup(text, &loaded)).collect::<Result<Vec<_>, _>>()?.concat(),
     };
+    note_installed(&asked, request, observer)?;
+    let asked = join_styles(asked, request.separate_styles);
     let mut names = HashSet::new();
     if let Some((twice, _)) = asked.iter().find(|(name, _)| !names.insert(name)) {
         return Err(Failure::usage(format!("the tool `{twice}` is given twice")));
     }
-    let trusted = |(name, manifest): &Named| is_built_in(&loaded) || loaded.config.tools.get(name) != Some(manifest);
+    let trusted = |(name, manifest): &Named| is_built_in(&loaded) || !is_declared(&loaded, name, manifest);
     let (tools, isolation) = load_tools(&asked, &trusted, &loaded, request.model.as_deref(), request, observer)?;
     let suite = &loaded.suite;
     let cases = request.selection.select(suite)?;
@@ -78,17 +93,29 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
     for ((name, manifest), (tool, model)) in asked.iter().zip(&tools) {
         // A flag overrides the manifest, and the manifest the suite.
         let stated = request.trials.or(manifest.trials).or(loaded.config.scoring.trials);
-        let wanted = stated.unwrap_or(DEFAULT_TRIALS);
+        let llm = tool.planned_llm();
+        // As many with each style.
+        let styles = llm.as_ref().map_or(1, |llm| llm.style.len().max(1)) as u32;
+        let wanted = stated.unwrap_or(DEFAULT_TRIALS).saturating_mul(styles);
         let trials = wanted.min(tool.max_trials().unwrap_or(wanted));
-        if trials < wanted {
-            observer.note(&format!("{name}: only {trials} of {wanted} trials were recorded"));
+        match tool.max_trials() {
+            Some(recorded) if recorded < wanted => {
+                observer.note(&format!("{name}: only {recorded} of {wanted} trials were recorded"));
+            }
+            Some(recorded) if recorded > trials => observer.note(&format!(
+                "{name}: replays {trials} of the {recorded} recorded trials of a case; --trials {recorded} replays all"
+            )),
+            Some(recorded) if recorded > 1 => {
+                observer.inform(&format!("{name}: replays the {recorded} recorded trials of a case"));
+            }
+            _ => {}
         }
         planned.push(PlannedToolV1 {
             name: name.clone(),
             kind: manifest.kind,
             trials,
             model: model.clone(),
-            llm: tool.planned_llm(),
+            llm,
             isolation: tool.isolation(isolation),
             manifest: manifest.clone(),
             manifest_dir: manifest.manifest_dir.clone(),
@@ -118,6 +145,32 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
     Ok(Prepared { loaded, plan, tools, isolation, earlier: None, taken_over: None })
 }
 
+/// Says of recordings which of their tools are installed, unless they were asked for as recordings.
+fn note_installed(asked: &[Named], request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<()> {
+    let is_meant = |name: &str| request.tools.iter().any(|text| *text == format!("{name}@recorded"));
+    for (name, manifest) in asked.iter().filter(|(name, own)| own.kind == ToolKindV1::Replay && !is_meant(name)) {
+        if let Some(version) = version_installed(name, &request.environment, &request.supervisor)? {
+            let recorded = RecordedV1 { on: manifest.recorded.clone() }.words();
+            observer.note(&format!("{name} is {recorded}; {version} is installed, and --tool {name}@live runs it"));
+        }
+    }
+    Ok(())
+}
+
+/// The model that reviews a folder of challenges, where one is named for all tools and no tool is.
+fn model_of_challenges(loaded: &LoadedSuite, request: &EvaluateRequest) -> Result<Option<(Named, String)>> {
+    let Some(named) = request.model.as_deref().filter(|_| loaded.is_challenge_folder()) else { return Ok(None) };
+    let variable = |name: &str| request.variable(name);
+    let env = ProviderEnv { variable: &variable, folder: Path::new("") };
+    let (stated, model) = split_model(named);
+    let wrong = |error: ProviderError| Failure::usage(error.to_string());
+    let provider = stated.map_or_else(|| provider_of_model(model, &env), Ok).map_err(wrong)?;
+    let text = format!("llm:{provider}/{model}");
+    let tool = lookup(&text, loaded)?.pop().ok_or_else(|| Failure::failed(format!("`{text}` is no tool")))?;
+    let note = format!("the model {model} reviews the challenges, as with --tool {text}; --tool names other tools");
+    Ok(Some((tool, note)))
+}
+
 fn prepare_resumed(
     request: &EvaluateRequest,
     reference: &str,
@@ -130,8 +183,10 @@ fn prepare_resumed(
     let place = request.suite.as_deref().unwrap_or(&plan.suite.place);
     let loaded = load(locate(place))?;
     if loaded.suite.digest != plan.suite.digest {
-        let message =
-            format!("{place} has changed since run {run} began, so the run cannot be resumed; start a new run");
+        let message = format!(
+            "{place} has changed since run {run} began, so the run cannot be resumed; start a new run, or score its trials \
+                     with the present goldens: karat score {place} --run {run}"
+        );
         return Err(Failure::bad_input(message));
     }
     if plan.tools.iter().any(|tool| !(1..=MAX_TRIALS).contains(&tool.trials)) {

@@ -19,6 +19,8 @@ pub struct EvaluateRequest {
     /// Tools by name, manifest file, `replay:FILE` or `llm:PROVIDER/MODEL`; by default those of the suite.
     pub tools: Vec<String>,
     pub trials: Option<u32>,
+    /// Make each style of a model a tool of its own.
+    pub separate_styles: bool,
     pub selection: Selection,
     /// The model for every tool that takes one.
     pub model: Option<String>,

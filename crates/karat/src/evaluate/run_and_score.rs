@@ -14,7 +14,7 @@ use crate::scratch::{Scratch, make_scratch};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::command::isolation_kind;
 use crate::tool::run_context::RunContext;
-use crate::tool::{Task, UnavailableTool, facts_without_program};
+use crate::tool::{Task, TrialRunner, UnavailableTool, facts_without_program};
 use crate::work::{Scoring, Work};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
@@ -43,7 +43,7 @@ pub(super) fn execute_here(
     if request.no_work {
         return Err(StoreError::NoServer { location: request.store.clone() }.into());
     }
-    let (LockedRun { mut store, id, loaded, _lock }, ending) = run_trials(request, prepared, observer)?;
+    let (LockedRun { mut store, id, loaded, tool_failures, _lock }, ending) = run_trials(request, prepared, observer)?;
     if !Store::is_at(store.location()) {
         return Err(StoreError::Missing { store: store.location().clone() }.into());
     }
@@ -75,7 +75,7 @@ pub(super) fn execute_here(
     store.set_judgements(&id, &judgements)?;
     let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
     store.finish(&id, RunState::Complete, Some(&report))?;
-    Ok(Evaluated { store, run, scoring, ending, first_failure })
+    Ok(Evaluated { store, run, scoring, ending, first_failure, tool_failures })
 }
 
 /// A run whose trials are judged.
@@ -156,6 +156,7 @@ struct LockedRun {
     store: Store,
     id: RunId,
     loaded: LoadedSuite,
+    tool_failures: BTreeMap<ToolName, String>,
     _lock: RunLock,
 }
 
@@ -185,8 +186,9 @@ fn run_trials(
 
     let context = new_context(request, &loaded, &plan, &scratch, cancel);
     let without_key = missing_keys(&plan, &tools, &tasks, &context);
-    require_tool_with_key(&without_key, &tasks, observer)?;
-    let (runners, facts) = prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer)?;
+    require_other_tool(&without_key, tools_of(&tasks).len(), observer)?;
+    let PreparedTools { runners, facts, mut failures } =
+        prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer)?;
     let (id, lock) = match locked {
         Some(locked) => locked,
         None => {
@@ -221,8 +223,9 @@ fn run_trials(
         EvaluateError::Broken { run, error }
     })?;
     store.set_scratch(&id, None)?;
+    failures.extend(workers.tool_failures());
     drop(workers);
-    Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
+    Ok((LockedRun { store, id, loaded, tool_failures: failures, _lock: lock }, ending))
 }
 
 pub(crate) fn new_context<'a>(
@@ -301,27 +304,38 @@ pub(super) fn missing_keys(
 }
 
 /// Says that the trials of these tools are unavailable. Without any other tool to run, the run ends before it begins.
-pub(super) fn require_tool_with_key(
-    without_key: &BTreeMap<ToolName, String>,
-    tasks: &[Task],
+pub(super) fn require_other_tool(
+    missing: &BTreeMap<ToolName, String>,
+    left: usize,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<()> {
-    let failure = |name: &ToolName, why: &str| format!("the tool `{name}` cannot be run: {why}");
-    if let Some((name, why)) = without_key.first_key_value().filter(|_| without_key.len() == tools_of(tasks).len()) {
-        return Err(Failure::failed(failure(name, why)));
+    if let Some((name, why)) = missing.first_key_value().filter(|_| missing.len() == left) {
+        return Err(Failure::failed(cannot_be_run(name, why)));
     }
-    for (name, why) in without_key {
-        let failure = failure(name, why);
+    for (name, why) in missing {
+        let failure = cannot_be_run(name, why);
         observer.note(&format!("{failure}; its trials are unavailable, and --resume tries them again"));
     }
     Ok(())
 }
 
-fn tools_of(tasks: &[Task]) -> HashSet<&str> {
+pub(super) fn cannot_be_run(tool: &ToolName, why: &str) -> String {
+    format!("the tool `{tool}` cannot be run: {why}")
+}
+
+pub(super) fn tools_of(tasks: &[Task]) -> HashSet<&str> {
     tasks.iter().map(|task| task.key.tool.as_str()).collect()
 }
 
-/// Prepares every tool with trials left, but for those without a key. If one cannot be run, the run ends before it begins.
+/// The tools of a run, ready for their trials.
+pub(super) struct PreparedTools<'a> {
+    pub(super) runners: Runners<'a>,
+    pub(super) facts: Facts,
+    /// Why tools could not be made ready. Their trials are unavailable.
+    pub(super) failures: BTreeMap<ToolName, String>,
+}
+
+/// Prepares every tool with trials left, but for those without a key. If none can be run, the run ends before it begins.
 pub(super) fn prepare_tools<'a>(
     plan: &PlanV1,
     tools: Vec<LoadedTool>,
@@ -330,27 +344,35 @@ pub(super) fn prepare_tools<'a>(
     isolation: Isolation,
     context: &'a RunContext<'a>,
     observer: &mut dyn EvaluateObserver,
-) -> Result<(Runners<'a>, Facts)> {
+) -> Result<PreparedTools<'a>> {
     let wanted = tools_of(tasks);
     let mut runners: Runners<'a> = HashMap::new();
-    let mut facts = BTreeMap::new();
+    let (mut facts, mut failures) = (BTreeMap::new(), BTreeMap::new());
     for (planned, (tool, _)) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
         let name = ToolName::new(&planned.name);
-        if let Some(why) = without_key.get(&name) {
-            facts.insert(name.clone(), facts_without_program(None));
-            runners.insert(name, Box::new(UnavailableTool { why: why.clone() }));
-            continue;
-        }
-        if !planned.manifest.setup.is_empty() {
+        if !planned.manifest.setup.is_empty() && !without_key.contains_key(&name) {
             observer.setting_up(name.as_str());
         }
-        let prepared = tool.prepare(isolation, context);
-        let (runner, known) =
-            prepared.map_err(|error| Failure::failed(format!("the tool `{name}` cannot be run: {error}")))?;
+        let prepared = match without_key.get(&name) {
+            Some(why) => Err(why.clone()),
+            None => tool.prepare(isolation, context).map_err(|error| error.to_string()),
+        };
+        let (runner, known): (Box<dyn TrialRunner + 'a>, _) = match prepared {
+            Ok(ready) => ready,
+            // Nothing was found out about the tool.
+            Err(why) if context.cancel.is_cancelled() => return Err(Failure::failed(cannot_be_run(&name, &why))),
+            Err(why) => {
+                if !without_key.contains_key(&name) {
+                    failures.insert(name.clone(), why.clone());
+                }
+                (Box::new(UnavailableTool { why }), facts_without_program(None))
+            }
+        };
         facts.insert(name.clone(), known);
         runners.insert(name, runner);
     }
-    Ok((runners, facts))
+    require_other_tool(&failures, wanted.len() - without_key.len(), observer)?;
+    Ok(PreparedTools { runners, facts, failures })
 }
 
 /// Warns if a tool's version or isolation has changed since the run began.

@@ -3,7 +3,7 @@
 use super::observer::EvaluateObserver;
 use super::prepare::prepare;
 use super::request::EvaluateRequest;
-use super::run_and_score::{new_context, prepare_tools};
+use super::run_and_score::{PreparedTools, new_context, prepare_tools};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeRequest;
 use crate::run::plan::remaining_tasks;
@@ -64,7 +64,7 @@ pub fn try_tool(
     let mut context = new_context(&request, &loaded, &plan, &scratch, observer.cancel()?);
     context.output = Some(output);
     let tasks = remaining_tasks(&plan, &BTreeMap::new(), false);
-    let (runners, facts) =
+    let PreparedTools { runners, facts, .. } =
         prepare_tools(&plan, prepared.tools, &tasks, &BTreeMap::new(), prepared.isolation, &context, observer)?;
     let workers = Workers::new(runners, &tasks, &context, None);
     let task = tasks.first().ok_or_else(|| Failure::failed("the tool has no trial on this case"))?;

@@ -5,13 +5,11 @@ use super::prepare::TakenOver;
 use super::watched_files::{WatchedFiles, path_variable};
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Prepared, execute, prepare};
 use crate::failure::{Category, Failure, Result};
-use karat_core::golden::Acceptance;
+use crate::score_changes::{ComparedScores, ScoreChanges};
 use karat_core::trial::Outcome;
 use karat_format::config::ConfigV1;
-use karat_format::report::{CaseResultV1, ReportV1};
 use karat_format::run::{PlanV1, PlannedToolV1};
 use karat_format::tool::ToolManifestV1;
-use karat_report::number::{rank_metric, stated};
 use karat_store::{RunId, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -59,51 +57,6 @@ pub struct Round {
     /// Since the last round that was scored; `None` in the first.
     pub changes: Option<ScoreChanges>,
 }
-
-/// What changed in the scores from one round to the next.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct ScoreChanges {
-    /// The number of the earlier round.
-    pub since: usize,
-    /// The metric that tools are ranked by.
-    pub metric: String,
-    /// Tools with another value or another number of false positives.
-    pub tools: Vec<ToolChange>,
-    pub goldens: Vec<GoldenChange>,
-}
-
-impl ScoreChanges {
-    /// Whether nothing changed.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.goldens.is_empty()
-    }
-}
-
-/// A tool in two rounds.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct ToolChange {
-    pub tool: String,
-    /// The ranking metric, before and after.
-    pub value: [Option<f64>; 2],
-    pub false_positives: [usize; 2],
-}
-
-/// A golden in two rounds: in how many trials it was found, and in how many it was looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct GoldenChange {
-    pub tool: String,
-    pub case: String,
-    pub golden: String,
-    /// `None` if there was no such golden.
-    pub before: Option<Found>,
-    pub after: Found,
-}
-
-/// In how many trials a golden was found, and in how many it was looked for.
-pub type Found = (usize, usize);
 
 /// Evaluates, and evaluates again whenever a file of the suite or of a tool has changed, until it is cancelled. Files that are
 /// `ignored` may change at any time. Each round is a run in the store.
@@ -186,7 +139,7 @@ struct State {
     /// The last run that began.
     last: Option<LastRun>,
     /// The scores of the last round that was scored, and its number.
-    scores: Option<(usize, Scores)>,
+    scores: Option<(usize, ComparedScores)>,
 }
 
 struct LastRun {
@@ -225,8 +178,9 @@ impl State {
         match execute(request, prepared, observer) {
             Ok(evaluated) => {
                 self.last = Some(LastRun { run: evaluated.run.info.id.clone(), inputs, is_scored: true });
-                let scores = Scores::new(&evaluated.scoring.report);
-                let changes = self.scores.as_ref().map(|(since, before)| scores.compare(*since, before));
+                let scores = ComparedScores::new(&evaluated.scoring.report);
+                let changes =
+                    self.scores.as_ref().map(|(since, before)| scores.compare(format!("round {since}"), before));
                 self.scores = Some((number, scores));
                 observer.done(Round { number, evaluated, changes })?;
                 Ok(true)
@@ -320,64 +274,6 @@ impl LastRun {
     }
 }
 
-/// What is compared of two reports.
-struct Scores {
-    metric: String,
-    /// By tool: the ranking metric, and false positives.
-    tools: BTreeMap<String, (Option<f64>, usize)>,
-    /// By tool, case and golden.
-    goldens: BTreeMap<(String, String, String), Found>,
-}
-
-impl Scores {
-    fn new(report: &ReportV1) -> Self {
-        let metric = rank_metric(report).to_owned();
-        let mut scores = Self { metric, tools: BTreeMap::new(), goldens: BTreeMap::new() };
-        for tool in &report.tools {
-            let value = stated(report, tool, &scores.metric).and_then(|estimate| estimate.value);
-            let false_positives = tool.cases.iter().flat_map(CaseResultV1::counted).map(|trial| trial.fp).sum();
-            scores.tools.insert(tool.tool.clone(), (value, false_positives));
-            for (case, info) in tool.cases.iter().zip(&report.cases) {
-                let required = info.issues.iter().filter(|golden| golden.acceptance == Acceptance::Required);
-                for golden in required {
-                    // Without detail it is not known which were found.
-                    for found in case.counted().filter_map(|trial| trial.found(&golden.id)) {
-                        let key = (tool.tool.clone(), case.case.clone(), golden.id.clone());
-                        let entry = scores.goldens.entry(key).or_default();
-                        *entry = (entry.0 + usize::from(found), entry.1 + 1);
-                    }
-                }
-            }
-        }
-        scores
-    }
-
-    fn compare(&self, since: usize, before: &Self) -> ScoreChanges {
-        let mut changes = ScoreChanges { since, metric: self.metric.clone(), ..ScoreChanges::default() };
-        for (tool, after) in &self.tools {
-            let Some(then) = before.tools.get(tool).filter(|then| *then != after) else { continue };
-            // Another metric says nothing about a change.
-            let value = if self.metric == before.metric { [then.0, after.0] } else { [after.0; 2] };
-            let change = ToolChange { tool: tool.clone(), value, false_positives: [then.1, after.1] };
-            changes.tools.push(change);
-        }
-        for ((tool, case, golden), after) in &self.goldens {
-            let then = before.goldens.get(&(tool.clone(), case.clone(), golden.clone())).copied();
-            if then == Some(*after) || !before.tools.contains_key(tool) {
-                continue;
-            }
-            changes.goldens.push(GoldenChange {
-                tool: tool.clone(),
-                case: case.clone(),
-                golden: golden.clone(),
-                before: then,
-                after: *after,
-            });
-        }
-        changes
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -399,21 +295,5 @@ mod tests {
         assert_eq!(identity(&tool(described, 5)), identity(&plain));
         let other = ToolManifestV1 { command: vec!["x".to_owned()], ..Default::default() };
         assert_ne!(identity(&tool(other, 3)), identity(&plain));
-    }
-
-    #[test]
-    fn scores_are_compared_by_tool_and_golden() {
-        let scores = |value: f64, found: &[(&str, Found)]| Scores {
-            metric: "f1".to_owned(),
-            tools: BTreeMap::from([("t".to_owned(), (Some(value), 2))]),
-            goldens: found.iter().map(|(g, n)| (("t".to_owned(), "c".to_owned(), (*g).to_owned()), *n)).collect(),
-        };
-        let before = scores(0.25, &[("g", (0, 2)), ("h", (2, 2)), ("gone", (2, 2))]);
-        assert!(before.compare(1, &before).is_empty());
-        let changes = scores(0.5, &[("g", (2, 2)), ("h", (2, 2)), ("new", (0, 2))]).compare(4, &before);
-        assert_eq!(changes.since, 4);
-        assert_eq!(changes.tools[0].value, [Some(0.25), Some(0.5)]);
-        let goldens: Vec<_> = changes.goldens.iter().map(|g| (g.golden.as_str(), g.before, g.after)).collect();
-        assert_eq!(goldens, [("g", Some((0, 2)), (2, 2)), ("new", None, (0, 2))]);
     }
 }

@@ -17,6 +17,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, PairEstimate, RESAMPLES, Rating, Ratings, measure};
 use karat_format::diagnostic::Faults;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::report::AuditAgreementV1;
 use opinions::{Item, Opinion, Scale};
 use serde::Serialize;
 use std::io::{BufRead, Read};
@@ -47,6 +48,9 @@ pub struct Agreement {
     disagreements: Vec<Disagreement>,
     resamples: usize,
     seed: u64,
+    /// The agreement on each decision of audits, unless one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audits: Option<AuditAgreementV1>,
     /// What a reader should know.
     pub notes: Vec<String>,
 }
@@ -243,6 +247,7 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
         disagreements: divided.iter().take(most).map(|(item, own)| disagreement(opinions, item, own)).collect(),
         resamples: RESAMPLES,
         seed,
+        audits: opinions.audits.clone(),
         notes,
     }
 }

@@ -45,10 +45,10 @@ pub fn by_rule(case: &Case, trial: &Trial) -> Option<AuditDecision> {
     }
     let stated = trial.verdict.map(|verdict| verdict == Verdict::Vulnerable);
     let silence = trial.response.is_none().then_some(false);
-    let missed = TargetAssessment { found: false, finding: None, type_match: None, rcir: None, ava: None, fsv: None };
+    let missed = TargetAssessment { found: Some(false), ..TargetAssessment::default() };
     Some(AuditDecision {
-        said_vulnerable: stated.or(silence),
-        confidence_expressed: trial.confidence,
+        said_vulnerable: Some(stated.or(silence).into()),
+        confidence_expressed: Some(trial.confidence.into()),
         findings: Vec::new(),
         target: (case.verdict == Verdict::Vulnerable).then_some(missed),
         explanation: Some("It reported nothing, so nobody had to be asked.".to_owned()),
@@ -125,6 +125,7 @@ impl Rubric {
         let findings = entries.into_iter().map(|entry| self.classify(entry)).collect::<Result<Vec<_>, _>>()?;
         let target = self.assess_target(answer.target, &findings)?;
         let explanation = answer.explanation.filter(|words| !words.trim().is_empty());
+        let (said_vulnerable, confidence_expressed) = (Some(said_vulnerable.into()), Some(confidence_expressed.into()));
         Ok(AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation })
     }
 
@@ -205,7 +206,7 @@ impl Rubric {
         }
         Ok(ClassifiedFinding {
             finding: FindingId::new(finding),
-            classification: class,
+            classification: Some(class),
             matches_target: Some(matches_target),
             is_valid_concern: Some(is_valid_concern),
         })
@@ -218,17 +219,17 @@ impl Rubric {
     ) -> Result<Option<TargetAssessment>, String> {
         if self.safe {
             return match target {
-                Some(TargetAssessment { found: true, .. }) => {
+                Some(TargetAssessment { found: Some(true), .. }) => {
                     Err("`target` says that the target was found, and the code is safe, so it has none".to_owned())
                 }
                 _ => Ok(None),
             };
         }
         let target = target.ok_or("`target` is missing; say whether the target was found")?;
-        let whole = findings.iter().find(|found| found.classification == Classification::TargetMatch);
+        let whole = findings.iter().find(|found| found.classification == Some(Classification::TargetMatch));
         let whole = whole.map(|found| found.finding.to_string());
         let scores = [("rcir", target.rcir), ("ava", target.ava), ("fsv", target.fsv)];
-        if !target.found {
+        if !target.found.ok_or("`target.found` is missing; say whether the target was found")? {
             if let Some(whole) = whole {
                 return Err(format!("`{whole}` is TARGET_MATCH, so `target.found` must be true"));
             }
@@ -264,8 +265,8 @@ impl Rubric {
             named.ok_or("`target.found` is true, so `target.finding` must name the finding that reports the target")?;
         let found = findings.iter().find(|found| found.finding.as_str() == named);
         match (found.ok_or_else(|| self.unknown(named))?.classification, whole) {
-            (Classification::TargetMatch, _) | (Classification::PartialMatch, None) => Ok(()),
-            (Classification::PartialMatch, Some(better)) => Err(format!(
+            (Some(Classification::TargetMatch), _) | (Some(Classification::PartialMatch), None) => Ok(()),
+            (Some(Classification::PartialMatch), Some(better)) => Err(format!(
                 "`target.finding` is `{named}`, a PARTIAL_MATCH, although `{better}` is TARGET_MATCH; name that one"
             )),
             _ => Err(format!("`target.finding` is `{named}`, whose class is neither TARGET_MATCH nor PARTIAL_MATCH")),

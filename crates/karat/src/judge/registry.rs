@@ -8,13 +8,13 @@ use karat_core::ids::JudgeName;
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
-use karat_format::judge::JudgeConfigV1;
+use karat_format::judge::{EffortV1, JudgeConfigV1};
+use karat_format::report::JudgeIdentityV1;
 use karat_llm::engine::{Engine, EngineOptions};
 use karat_llm::judge_id::JudgeId;
 use karat_llm::ledger::{CacheMode, sorted};
 use karat_llm::provider::{ProviderEnv, ProviderError};
-use karat_llm::providers::{self, PROVIDERS};
-use karat_llm::vendor;
+use karat_llm::providers::{self, NamedModel, PROVIDERS};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -48,16 +48,26 @@ pub(super) struct JudgeRegistry<'a> {
     pub(super) cache: CacheMode,
     /// How judges decide that are named together.
     pub(super) consensus: Consensus,
+    /// How hard models think where their configuration does not say, if they can be told.
+    pub(super) effort: Option<EffortV1>,
+}
+
+/// A judge that nobody named, and a note where a variable named it.
+#[derive(Debug, PartialEq)]
+pub(super) struct DefaultJudge {
+    pub(super) name: String,
+    pub(super) note: Option<String>,
 }
 
 impl JudgeRegistry<'_> {
     /// The judge of a profile if no flag names one.
-    pub(super) fn default_name(&self, profile: &Profile) -> String {
-        profile.judge_by_variable.then(|| self.named_by_variable()).flatten().unwrap_or_else(|| profile.judge.clone())
+    pub(super) fn default_judge(&self, profile: &Profile) -> Result<DefaultJudge> {
+        let named = if profile.judge_by_variable { self.named_by_variable()? } else { None };
+        Ok(named.unwrap_or_else(|| DefaultJudge { name: profile.judge.clone(), note: None }))
     }
 
     /// Opens the judge of this name: `none`, `local`, `human`, a judge of the suite, a provider, or a provider with a model as
-    /// in `anthropic/claude-sonnet-4-20250514`. Several names with commas between them are a panel.
+    /// in `anthropic/claude-sonnet-5-5`. Several names with commas between them are a panel.
     pub(super) fn open(&self, name: &str) -> Result<Option<Judge>> {
         if name == NONE {
             return Ok(None);
@@ -132,12 +142,9 @@ impl JudgeRegistry<'_> {
             }
             _ => {
                 let wrong = |error: ProviderError| Failure::bad_input(format!("the judge `{name}`: {error}"));
-                let named = || providers::judge_model(&self.env);
-                let remote = providers::entry(&config.provider).map_err(wrong)?.remote.is_some();
-                let model = config.model.clone().or_else(|| named().filter(|_| remote));
-                let config = JudgeConfigV1 { model, ..config.clone() };
+                let config = providers::complete(config, self.effort, &self.env).map_err(wrong)?;
                 let provider = providers::open(&config, &self.env).map_err(wrong)?;
-                let options = EngineOptions::from_config(&config, self.cache).map_err(wrong)?;
+                let options = EngineOptions::for_provider(&config, self.cache, &*provider).map_err(wrong)?;
                 // Questions come in rounds, and the budget is for all of them.
                 JudgeKind::Model(Box::new(Engine::new(provider, options).shared()))
             }
@@ -146,11 +153,13 @@ impl JudgeRegistry<'_> {
     }
 
     /// The judge that `KARAT_JUDGE_MODEL` or `CRB_JUDGE_MODEL` asks for.
-    fn named_by_variable(&self) -> Option<String> {
-        let model = providers::judge_model(&self.env)?;
-        let stated = model.split_once('/').is_some_and(|(name, _)| PROVIDERS.iter().any(|entry| entry.name == name));
-        let provider = if vendor::vendor_of_model(&model) == Some("openai") { "openai" } else { "anthropic" };
-        Some(if stated { model } else { format!("{provider}/{model}") })
+    fn named_by_variable(&self) -> Result<Option<DefaultJudge>> {
+        let Some(NamedModel { variable, provider, model }) = providers::judge_model(&self.env) else { return Ok(None) };
+        let wrong = |error: ProviderError| Failure::usage(format!("{variable}: {error}"));
+        let provider = provider.map_or_else(|| providers::provider_of_model(&model, &self.env), Ok).map_err(wrong)?;
+        let name = format!("{provider}/{model}");
+        let note = Some(format!("{variable} names the judge: {name}; --judge names another one"));
+        Ok(Some(DefaultJudge { name, note }))
     }
 
     /// The only usage error: all others are faults of the suite's judges.
@@ -221,6 +230,25 @@ impl Judge {
             JudgeKind::People | JudgeKind::Panel(_) => None,
         }
     }
+
+    /// The same for reports, of every kind of judge; the prompts depend on what it was asked.
+    pub(super) fn stated_identity(&self) -> JudgeIdentityV1 {
+        let of_kind = |provider: &str| JudgeIdentityV1 { provider: provider.to_owned(), ..JudgeIdentityV1::default() };
+        match (&self.kind, self.identity()) {
+            (JudgeKind::Panel(Panel { members, consensus }), _) => {
+                let consensus = Consensus::NAMES.iter().find(|(_, known)| known == consensus);
+                JudgeIdentityV1 {
+                    members: members.iter().map(|member| member.name.to_string()).collect(),
+                    consensus: consensus.map(|(name, _)| (*name).to_owned()),
+                    ..of_kind("panel")
+                }
+            }
+            (_, Some(JudgeId { provider, model, parameters, .. })) => {
+                JudgeIdentityV1 { provider, model, parameters, ..JudgeIdentityV1::default() }
+            }
+            (_, None) => of_kind("human"),
+        }
+    }
 }
 
 fn wrong_panel(name: &str, why: &str) -> Failure {
@@ -235,7 +263,7 @@ mod tests {
     const DECLARED: &str = "\
 [sonnet]
 provider = \"anthropic\"
-model = \"claude-sonnet-4-20250514\"
+model = \"claude-sonnet-5\"
 [any]
 provider = \"anthropic\"
 [told]
@@ -256,7 +284,7 @@ provider = \"antropic\"
 ";
 
     const UNKNOWN: &str = "unknown judge `lokal`, did you mean `local`? choose one of: any, odd, ring, self, sonnet, three, told, \
-        none, anthropic, openai, scripted, replay, local, panel, human, or PROVIDER/MODEL";
+        none, anthropic, openai, google, scripted, replay, local, panel, human, or PROVIDER/MODEL";
 
     fn check(name: &str, variables: &[(&str, &str)], expect: &str) {
         let folder = tempfile::tempdir().unwrap();
@@ -269,8 +297,8 @@ provider = \"antropic\"
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let declared = toml::from_str(DECLARED).unwrap();
         let env = ProviderEnv { variable: &variable, folder };
-        let registry =
-            JudgeRegistry { declared: &declared, env, cache: CacheMode::Only, consensus: Consensus::Majority };
+        let (cache, consensus) = (CacheMode::Only, Consensus::Majority);
+        let registry = JudgeRegistry { declared: &declared, env, cache, consensus, effort: None };
         match registry.open(name) {
             Ok(None) => "nobody".to_owned(),
             Ok(Some(judge)) => match &judge.kind {
@@ -294,10 +322,10 @@ provider = \"antropic\"
         check("none", &[], "nobody");
         check("local", &[], "local: local");
         check("human", &[], "human: people");
-        check("sonnet", &[], "sonnet: anthropic claude-sonnet-4-20250514");
+        check("sonnet", &[], "sonnet: anthropic claude-sonnet-5");
         check("told", &[], "told: scripted ");
         check("openai/gpt-4o", &[], "openai/gpt-4o: openai gpt-4o");
-        check("anthropic", &[], "anthropic: anthropic claude-sonnet-4-20250514");
+        check("anthropic", &[], "anthropic: anthropic claude-sonnet-5-5");
         check("lokal", &[], UNKNOWN);
         check("odd", &[], "the judge `odd`: unknown provider `antropic`; did you mean `anthropic`?");
         check(
@@ -326,8 +354,8 @@ provider = \"antropic\"
         let new = [("CRB_JUDGE_MODEL", "old"), ("KARAT_JUDGE_MODEL", "new")];
         check("any", &new, "any: anthropic new");
         check("any", &new[..1], "any: anthropic old");
-        check("any", &[("KARAT_JUDGE_MODEL", " ")], "any: anthropic claude-sonnet-4-20250514");
-        check("sonnet", &new, "sonnet: anthropic claude-sonnet-4-20250514");
+        check("any", &[("KARAT_JUDGE_MODEL", " ")], "any: anthropic claude-sonnet-5-5");
+        check("sonnet", &new, "sonnet: anthropic claude-sonnet-5");
         check("told", &new, "told: scripted ");
     }
 
@@ -342,8 +370,11 @@ provider = \"antropic\"
                 env,
                 cache: CacheMode::Only,
                 consensus: Consensus::Majority,
+                effort: None,
             };
-            assert_eq!(registry.default_name(&profile(name)), expect, "{name} {value:?}");
+            let judge = registry.default_judge(&profile(name)).unwrap();
+            assert_eq!(judge.name, expect, "{name} {value:?}");
+            assert_eq!(judge.note.is_some(), expect.contains('/'), "{judge:?}");
         };
         check("karat", None, "local");
         check("karat", Some("claude-x"), "local");
@@ -351,6 +382,7 @@ provider = \"antropic\"
         check("crb", Some("claude-x"), "anthropic/claude-x");
         check("crb", Some("gpt-4o"), "openai/gpt-4o");
         check("crb", Some("openai/my-own"), "openai/my-own");
+        check("crb", Some("gemini-3.8-flash"), "google/gemini-3.8-flash");
         check("identity", Some("claude-x"), "none");
     }
 }

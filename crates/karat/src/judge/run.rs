@@ -1,6 +1,6 @@
 //! Runs a judge on what is to be scored: it is asked about the pairs that the given judgements leave open.
 
-use super::registry::{Judge, JudgeRegistry, NONE};
+use super::registry::{DefaultJudge, Judge, JudgeRegistry, NONE};
 use super::session::{JudgeContext, JudgeEvent, ask, cannot_audit};
 use crate::failure::{Category, Failure, Result};
 use crate::run::plan::profile_of_plan;
@@ -14,6 +14,7 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::mark_unjudged;
 use karat_core::trial::Trial;
 use karat_core::wording::plural;
+use karat_format::judge::EffortV1;
 use karat_format::probe::ProbeV1;
 use karat_format::report::{FindingKindV1, JudgeV1, MeasuredAgreementV1, ReportV1};
 use karat_format::run::PlanV1;
@@ -76,7 +77,9 @@ pub fn run_judge(
     models: &[(String, String)],
     work: &mut Work,
 ) -> Result<()> {
-    let opened = OpenedJudge::new(env.request, loaded, env.store.is_some(), &mut work.judgements, &mut work.profile)?;
+    let mut opened =
+        OpenedJudge::new(env.request, loaded, env.store.is_some(), &mut work.judgements, &mut work.profile)?;
+    work.notes.extend(opened.note.take());
     let Some(judge) = &opened.judge else {
         close_judged_trials(loaded, opened.recorded.then_some(opened.name.as_str()), work);
         return Ok(());
@@ -106,6 +109,8 @@ pub(crate) struct OpenedJudge {
     pub(crate) judge: Option<Judge>,
     /// Whether the judgements that were given are its own.
     pub(crate) recorded: bool,
+    /// Who chose it, where nobody typed its name.
+    pub(crate) note: Option<String>,
 }
 
 impl OpenedJudge {
@@ -118,8 +123,8 @@ impl OpenedJudge {
         profile: &mut Profile,
     ) -> Result<Self> {
         let recorded = use_recorded_only(request, given);
-        let registry = registry(loaded, request);
-        let name = request.judge.clone().unwrap_or_else(|| registry.default_name(profile));
+        let registry = registry(loaded, request, profile.method);
+        let DefaultJudge { name, note } = chosen_judge(request, &registry, profile)?;
         let judge = match registry.open(&name) {
             // It is unknown. A judge whose decisions were given need not be one that can be asked.
             Err(Failure::Message(Category::Usage, _)) if recorded => None,
@@ -135,7 +140,7 @@ impl OpenedJudge {
             require_key_consent(request, judge.as_ref())?;
         }
         profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
-        Ok(Self { name, judge, recorded })
+        Ok(Self { name, judge, recorded, note })
     }
 
     /// Without a judge to ask, the judges whose judgements of a trial must cover all of its pairs. By default all recorded judges
@@ -213,10 +218,23 @@ pub fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<()> {
     )))
 }
 
-/// Resolves the judge of a plan into its profile, before anything is run. Fails if the judge could not be asked.
-pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: &mut Profile) -> Result<()> {
-    let registry = registry(loaded, request);
-    let name = request.judge.clone().unwrap_or_else(|| registry.default_name(profile));
+/// The judge that the request names, else the profile's.
+fn chosen_judge(request: &JudgeRequest, registry: &JudgeRegistry<'_>, profile: &Profile) -> Result<DefaultJudge> {
+    match &request.judge {
+        Some(name) => Ok(DefaultJudge { name: name.clone(), note: None }),
+        None => registry.default_judge(profile),
+    }
+}
+
+/// Resolves the judge of a plan into its profile, before anything is run. Fails if the judge could not be asked. Returns a note
+/// if nobody typed its name.
+pub(crate) fn plan_judge(
+    request: &JudgeRequest,
+    loaded: &LoadedSuite,
+    profile: &mut Profile,
+) -> Result<Option<String>> {
+    let registry = registry(loaded, request, profile.method);
+    let DefaultJudge { name, note } = chosen_judge(request, &registry, profile)?;
     let judge = registry.open(&name)?;
     require_key_consent(request, judge.as_ref())?;
     if let Some(missing) = judge.as_ref().filter(|_| request.cache != CacheMode::Only).and_then(missing_setup) {
@@ -228,13 +246,13 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
     // The plan names the judge, so that a resumed run asks the same one, whatever the variables say then.
     profile.judge = name;
     profile.judge_by_variable = false;
-    Ok(())
+    Ok(note)
 }
 
 /// The judge of a plan, opened; `None` where nobody is asked.
 pub(crate) fn judge_of_plan(loaded: &LoadedSuite, plan: &PlanV1, request: &JudgeRequest) -> Result<Option<Judge>> {
     let profile = profile_of_plan(plan, "that is planned")?;
-    registry(loaded, request).open(&profile.judge)
+    registry(loaded, request, profile.method).open(&profile.judge)
 }
 
 /// Why the judge of a plan cannot be asked from here, such as for want of a key.
@@ -251,7 +269,7 @@ fn missing_setup(judge: &Judge) -> Option<&str> {
 
 /// Opens the requested judge; default: the local one.
 pub fn open_judge(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge> {
-    let judge = registry(loaded, request).open(request.judge.as_deref().unwrap_or(NAME))?;
+    let judge = registry(loaded, request, Method::Score).open(request.judge.as_deref().unwrap_or(NAME))?;
     judge.ok_or_else(|| Failure::usage("`--judge none` cannot be used here; name a judge with --judge, such as local"))
 }
 
@@ -270,8 +288,9 @@ fn require_key_consent(request: &JudgeRequest, judge: Option<&Judge>) -> Result<
     )))
 }
 
-/// The judges of the suite, and those that flags and environment variables name.
-fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest) -> JudgeRegistry<'a> {
+/// The judges of the suite, and those that flags and environment variables name. Whether two texts are about the same problem
+/// takes little thought; auditing a whole response takes as much as the model sees fit.
+fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest, method: Method) -> JudgeRegistry<'a> {
     let folder = match &loaded.files {
         Files::Disk(root) => root.as_path(),
         Files::Embedded(..) => Path::new(""),
@@ -281,6 +300,7 @@ fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest) -> JudgeRegistr
         env: ProviderEnv { variable: &|name| std::env::var(name).ok(), folder },
         cache: request.cache,
         consensus: request.consensus.unwrap_or_default(),
+        effort: (method != Method::Audit).then_some(EffortV1::Low),
     }
 }
 

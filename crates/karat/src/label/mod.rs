@@ -2,6 +2,7 @@
 
 pub mod context;
 pub mod page;
+pub mod question;
 pub mod session;
 mod source;
 

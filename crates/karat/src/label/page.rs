@@ -1,12 +1,13 @@
-//! Shows a pair, an extra or an audited finding with the code around it, but not the tools that reported it.
+//! Shows a pair, an extra, or an audited finding or response with the code around it, but not the tools that reported it.
 
 use anstyle::Style;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
+use karat_core::suite::Verdict;
 use karat_format::diagnostic::harmless;
 use karat_report::TerminalStyle;
 use karat_report::grid::fit;
-use karat_store::label::{FindingText, GoldenText, LabelKind, Subject};
+use karat_store::label::{FindingText, GoldenText, LabelKind, ResponseText, Subject};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -46,9 +47,11 @@ pub type SourceOf<'a> = dyn Fn(&CaseId, &RepoPath) -> Option<String> + 'a;
 pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
     let place = |file: Option<&str>, lines: Option<(u32, u32)>| Some((file.and_then(RepoPath::new)?, lines?));
     let golden = subject.golden.as_ref().and_then(|golden| place(golden.file.as_deref(), golden.lines));
-    let finding = place(subject.finding.file.as_deref(), subject.finding.lines);
+    let listed = subject.response.iter().flat_map(|response| &response.findings);
+    let reported = std::iter::once(&subject.finding).chain(listed);
+    let findings: Vec<_> = reported.filter_map(|finding| place(finding.file.as_deref(), finding.lines)).collect();
     let mut shown: Vec<(&RepoPath, BTreeSet<u32>)> = Vec::new();
-    for (path, (start, end)) in golden.iter().chain(&finding) {
+    for (path, (start, end)) in golden.iter().chain(&findings) {
         let end = (*end).min(start.saturating_add(LONGEST_PLACE)).saturating_add(AROUND);
         let numbers = start.saturating_sub(AROUND).max(1)..=end;
         match shown.iter_mut().find(|(other, _)| *other == path) {
@@ -60,9 +63,8 @@ pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
         let text = source(&subject.case, path)?;
         let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
         let line = |(number, text): (u32, &str)| {
-            let [golden, finding] = [&golden, &finding].map(|place| {
-                place.as_ref().is_some_and(|(own, (start, end))| own == path && (*start..=*end).contains(&number))
-            });
+            let has = |(own, (start, end)): &(RepoPath, (u32, u32))| own == path && (*start..=*end).contains(&number);
+            let (golden, finding) = (golden.iter().any(has), findings.iter().any(has));
             CodeLine { number, text: text.to_owned(), golden, finding }
         };
         let lines: Vec<CodeLine> = numbered.map(line).collect();
@@ -76,7 +78,10 @@ pub fn draw(subject: &Subject, code: &[Excerpt], look: &TerminalStyle) -> String
     let (title, noun, legend) = match subject.kind {
         LabelKind::Pair => ("Known problem", "pair", "g: the known problem's lines · r: the report's lines"),
         LabelKind::Extra => ("Report that names no known problem", "extra", "r: the report's lines"),
-        LabelKind::Audit => ("Target", "finding", "g: the target's lines · r: the report's lines"),
+        LabelKind::Audit => {
+            let noun = if subject.response.is_some() { "response" } else { "finding" };
+            ("Target", noun, "g: the target's lines · r: the report's lines")
+        }
     };
     let mut page = Page { out: String::new(), look };
     page.title(title, &format!("{noun} {} · case {}", subject.key().short(), subject.case));
@@ -85,9 +90,12 @@ pub fn draw(subject: &Subject, code: &[Excerpt], look: &TerminalStyle) -> String
             Some(golden) => page.known(golden),
             None => page.text(Some("none: the case is safe"), DIM),
         }
-        page.title("Report", "");
+        page.title(if subject.response.is_some() { "Response" } else { "Report" }, "");
     }
-    page.report(&subject.finding);
+    match &subject.response {
+        Some(response) => page.response(response),
+        None => page.report(&subject.finding),
+    }
     page.title("Code", if code.is_empty() { "not at hand" } else { legend });
     code.iter().for_each(|excerpt| page.excerpt(excerpt));
     page.out
@@ -143,6 +151,21 @@ impl Page<'_> {
         if !known.keywords.is_empty() {
             self.text(Some(&format!("expected words: {}", known.keywords.join(", "))), DIM);
         }
+    }
+
+    fn response(&mut self, response: &ResponseText) {
+        let verdict = response.verdict.map(|verdict| match verdict {
+            Verdict::Vulnerable => "verdict: vulnerable".to_owned(),
+            Verdict::Safe => "verdict: safe".to_owned(),
+        });
+        let confidence = response.confidence.as_ref().map(|confidence| format!("confidence: {confidence}"));
+        let stated: Vec<String> = verdict.into_iter().chain(confidence).collect();
+        self.text(Some(&stated.join(" · ")), DIM);
+        for (at, finding) in response.findings.iter().enumerate() {
+            self.text(Some(&format!("finding {} of {}", at + 1, response.findings.len())), DIM);
+            self.report(finding);
+        }
+        self.text(response.text.as_deref(), Style::new());
     }
 
     fn report(&mut self, reported: &FindingText) {

@@ -8,21 +8,25 @@ mod progress;
 pub use progress::{Agreement, AgreementWith, Bounds, FirstItems, JudgeErrors, Progress};
 
 use super::page::{Excerpt, SourceOf, excerpts};
+use super::question::shown_question;
 use karat_core::judgement::Judgement;
 use karat_core::local_judge::LocalJudge;
+use karat_core::panel::AuditField;
 use karat_core::profile::Profile;
 use karat_core::scorecard::label_priority::{Uncertainty, figure_metric};
 use karat_core::scorecard::{PairSelection, Scorecard};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 use karat_store::label::{
-    Annotator, Label, LabelAnswer, LabelKind, NewLabel, OpenAudit, OpenExtra, OpenPair, SHORT, Sample, Source, Subject,
-    audit_queue, extra_queue, pair_queue,
+    Annotator, Label, LabelAnswer, LabelKind, LabelQuestion, NewLabel, OpenAudit, OpenExtra, OpenPair, SHORT, Sample,
+    Source, Subject, audit_queue, extra_queue, pair_queue,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A pair, an extra or an audited finding to label.
+const TARGET_FOUND: LabelQuestion = LabelQuestion::Audit(AuditField::TargetFound);
+
+/// A pair, an extra, or a decision of an audit to label.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Item {
@@ -39,13 +43,15 @@ pub struct Item {
     doubt: Uncertainty,
     /// For extras: how much of the distance between the bounds of precision is due to it.
     width: f64,
+    /// For what rates a found target: the key of the question whether it was found.
+    found: Option<String>,
 }
 
 impl Item {
     fn new(shown: Subject, others: Vec<Subject>, tools: usize, trials: usize) -> Self {
         let keys: Vec<String> = std::iter::once(&shown).chain(&others).map(|text| text.key().to_string()).collect();
         let (key, doubt) = (keys[0].clone(), Uncertainty::default());
-        Self { key, keys, shown, others, tools, trials, doubt, width: 0.0 }
+        Self { key, keys, shown, others, tools, trials, doubt, width: 0.0, found: None }
     }
 
     /// The short id, a prefix of the key.
@@ -60,12 +66,19 @@ impl Item {
 
     /// The shown parts as JSON: golden, finding and code, but neither tools, judgements nor labels.
     pub fn as_json(&self, source: &SourceOf<'_>) -> Value {
-        let Subject { kind, case, golden, finding } = &self.shown;
+        let Subject { kind, case, golden, finding, response, .. } = &self.shown;
         let mut value = json!({ "case": case });
         if *kind != LabelKind::Extra {
             value["golden"] = json!(golden);
         }
-        value["finding"] = json!(finding);
+        match response {
+            Some(response) => value["response"] = json!(response),
+            None => value["finding"] = json!(finding),
+        }
+        if let LabelQuestion::Audit(field) = self.shown.question() {
+            value["field"] = json!(field);
+            value["ask"] = json!(shown_question(self.shown.question()));
+        }
         value["id"] = json!(self.id());
         value["key"] = json!(self.key);
         value["code"] = json!(self.code(source));
@@ -139,12 +152,13 @@ impl Queue {
         Self::plain(LabelKind::Extra, items, "precision")
     }
 
-    /// Findings to classify, those first that most tools report.
-    pub fn audits(suite: &Suite, trials: &[Trial]) -> Self {
-        let item = |open: OpenAudit<'_>| {
-            Item::new(Subject::audit(open.case, open.finding), Vec::new(), open.tools, open.trials)
+    /// These decisions about responses and findings, those first that most tools report.
+    pub fn audits(suite: &Suite, trials: &[Trial], fields: &BTreeSet<AuditField>) -> Self {
+        let item = |open: OpenAudit| {
+            let found = open.found.map(|key| key.to_string());
+            Item { found, ..Item::new(open.shown, Vec::new(), open.tools, open.trials) }
         };
-        Self::plain(LabelKind::Audit, audit_queue(suite, trials).into_iter().map(item).collect(), "")
+        Self::plain(LabelKind::Audit, audit_queue(suite, trials, fields).into_iter().map(item).collect(), "")
     }
 
     fn plain(kind: LabelKind, items: Vec<Item>, metric: &str) -> Self {
@@ -213,7 +227,7 @@ impl<'q> AnnotationSession<'q> {
         note: Option<String>,
         source: Source,
     ) -> Option<Vec<NewLabel>> {
-        if answer.kind() != item.shown.kind {
+        if answer.question() != item.shown.question() {
             return None;
         }
         // If all are labelled, the first is labelled again, so that a different answer is not lost silently.
@@ -257,7 +271,12 @@ impl<'q> AnnotationSession<'q> {
     }
 
     fn is_open(&self, item: &Item) -> bool {
-        item.keys.iter().any(|key| !self.has_labelled(key))
+        // What was not found is not rated.
+        let was_missed = |key: &String| {
+            let own = self.voices.get(key).and_then(|voices| voices.get(&self.annotator));
+            own.is_some_and(|answer| LabelAnswer::parse(TARGET_FOUND, "no").is_some_and(|no| no.index() == *answer))
+        };
+        item.keys.iter().any(|key| !self.has_labelled(key)) && !item.found.as_ref().is_some_and(was_missed)
     }
 
     fn has_labelled(&self, key: &str) -> bool {

@@ -4,6 +4,7 @@
 #![expect(missing_docs, reason = "names of fields say it")]
 
 use super::context::LabelContext;
+use super::question::shown_question;
 use super::session::{Item, Queue, ShownPairs};
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
@@ -13,14 +14,15 @@ use crate::submissions::{open_lines, open_submissions, read_judgement_files, ref
 use crate::suite::{LoadedSuite, load_suite};
 use crate::work::Work;
 use karat_core::ids::CaseId;
-use karat_core::judgement::{Classification, Decision, Judgement};
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::panel::AuditField;
 use karat_core::profile::Profile;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_store::label::{
-    Annotator, FindingText, GoldenText, ImportContext, LabelAnswer, LabelKey, LabelKind, NewLabel, SHORT, Sample,
-    Source, Subject, class_named, label_judgements, labels_as_judgements, read,
+    Annotator, FindingText, GoldenText, ImportContext, LabelAnswer, LabelKey, LabelKind, LabelQuestion, NewLabel,
+    SHORT, Sample, Source, Subject, label_judgements, labels_as_judgements, read,
 };
 use karat_store::{AddedLabels, OnExisting, RunInfo, Store, StoreLocation};
 use serde_json::Value;
@@ -55,8 +57,8 @@ pub enum QueueRequest {
     Pairs(ShownPairs),
     /// Extras that at least so many tools report.
     Extras { min_tools: usize },
-    /// Findings of audited cases.
-    Audits,
+    /// These decisions about responses and findings.
+    Audits(BTreeSet<AuditField>),
 }
 
 /// The items to label, and their suite.
@@ -68,13 +70,13 @@ pub struct LabelItems {
 }
 
 impl LabelItems {
-    /// All items of a run, of one kind. Labels do not change them.
-    pub fn load_run(store: &mut Store, run: &RunInfo, kind: LabelKind) -> Result<Self> {
+    /// All items of a run, of one kind; of audits, these decisions. Labels do not change them.
+    pub fn load_run(store: &mut Store, run: &RunInfo, kind: LabelKind, fields: &BTreeSet<AuditField>) -> Result<Self> {
         let context = LabelContext::from_run(store, run, |loaded| loaded)?;
         let queue = match kind {
             LabelKind::Pair => context.pairs(ShownPairs::default())?,
             LabelKind::Extra => context.extras(1),
-            LabelKind::Audit => Queue::audits(&context.loaded.suite, &context.trials),
+            LabelKind::Audit => Queue::audits(&context.loaded.suite, &context.trials, fields),
         };
         Ok(Self { loaded: context.loaded, queue, run: Some(run.short_id.clone()) })
     }
@@ -108,7 +110,7 @@ pub fn label_queue(
             let context = source.score(profile, request, observer)?;
             (context.extras(*min_tools), context.loaded)
         }
-        QueueRequest::Audits => (Queue::audits(&source.loaded.suite, &source.trials), source.loaded),
+        QueueRequest::Audits(fields) => (Queue::audits(&source.loaded.suite, &source.trials, fields), source.loaded),
     };
     Ok(LabelItems { loaded, queue, run })
 }
@@ -159,13 +161,20 @@ impl LabelSource {
         let texts = |case: &Case| case.goldens.iter().map(|golden| GoldenText::new(case, golden).text()).collect();
         let cases: HashMap<&CaseId, (&Case, Vec<String>)> =
             self.loaded.suite.cases.iter().map(|case| (&case.id, (case, texts(case)))).collect();
+        let of_findings = AuditField::ALL.into_iter().filter(|field| field.is_of_finding());
+        let of_responses = AuditField::ALL.into_iter().filter(|field| !field.is_of_finding());
         let mut found = Vec::new();
         for trial in &self.trials {
             let case = cases.get(&trial.case);
+            if let Some((case, _)) = case.filter(|_| !trial.is_silent()) {
+                let response = Subject::audit_response(case, trial);
+                found.extend(of_responses.clone().map(|field| response.asking(field)));
+            }
             for finding in &trial.findings {
                 found.push(Subject::extra(&trial.case, finding));
                 let Some((case, goldens)) = case else { continue };
-                found.push(Subject::audit(case, finding));
+                let audited = Subject::audit(case, finding);
+                found.extend(of_findings.clone().map(|field| audited.asking(field)));
                 let text = FindingText::new(finding).text();
                 for (golden, known) in case.goldens.iter().zip(goldens) {
                     if is_like(&LabelKey::pair(known, &text)) {
@@ -259,12 +268,13 @@ pub struct AddedLabel {
 
 /// Adds a label of one item.
 pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) -> Result<AddedLabel> {
+    require_known_answer(&request.answer)?;
     let (subject, source) = find(request)?;
     let kind = subject.kind;
     if kind != LabelKind::Pair && request.sample.is_some() {
         return Err(Failure::usage("--sample applies only to pairs; leave it out"));
     }
-    let answer = parse_answer(kind, &request.answer)?;
+    let answer = parse_answer(subject.question(), &request.answer)?;
     let picked_with_probability = probability(request.sample, &subject.key())?;
     let others: Vec<Subject> = match source {
         // The other extras that report the same.
@@ -299,17 +309,25 @@ pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) ->
     Ok(AddedLabel { first, others, added: store.add_labels(&labels, on_existing)? })
 }
 
-fn parse_answer(kind: LabelKind, word: &str) -> Result<LabelAnswer> {
-    let (found, expected) = match kind {
-        LabelKind::Pair => (LabelAnswer::parse(kind, word), "yes, no or partial".to_owned()),
-        LabelKind::Extra => (LabelAnswer::parse(kind, word), "yes or no".to_owned()),
-        LabelKind::Audit => {
-            let found = class_named(word).map(|classification| LabelAnswer::Audit { classification });
-            (found, format!("one of {}", Classification::ALL.map(Classification::as_str).join(", ")))
-        }
-    };
-    let article = if kind == LabelKind::Pair { "a" } else { "an" };
-    found.ok_or_else(|| Failure::usage(format!("invalid answer for {article} {}: expected {expected}", kind.noun())))
+/// Refuses a word that answers no question, before anything is loaded.
+fn require_known_answer(word: &str) -> Result<()> {
+    let audits = AuditField::ALL.map(LabelQuestion::Audit);
+    let mut questions = [LabelQuestion::Pair, LabelQuestion::Extra].into_iter().chain(audits);
+    if questions.any(|question| LabelAnswer::parse(question, word).is_some()) {
+        return Ok(());
+    }
+    let class = shown_question(LabelQuestion::Audit(AuditField::Classification)).expected();
+    Err(Failure::usage(format!(
+        "invalid answer `{word}`: expected yes, no or partial; of audits {class}, another of its words, or a number from 0 to 1"
+    )))
+}
+
+fn parse_answer(question: LabelQuestion, word: &str) -> Result<LabelAnswer> {
+    let article = if question == LabelQuestion::Pair { "a" } else { "an" };
+    LabelAnswer::parse(question, word).ok_or_else(|| {
+        let (noun, expected) = (question.noun(), shown_question(question).expected());
+        Failure::usage(format!("invalid answer for {article} {noun}: expected {expected}"))
+    })
 }
 
 /// The probability with which the pair was sampled, if it was; refuses a pair outside the sample.
@@ -357,7 +375,7 @@ fn find(request: &AddLabelRequest) -> Result<(Subject, Option<(LabelSource, Prof
     }
     let Some(subject) = found.into_values().next() else {
         let help = "select the run or submission that contains it with --run, or --suite and --submission";
-        return Err(Failure::usage(format!("no pair, extra or finding has the id `{id}`; {help}")));
+        return Err(Failure::usage(format!("no pair, extra, finding or response has the id `{id}`; {help}")));
     };
     Ok((subject, source))
 }

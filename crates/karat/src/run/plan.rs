@@ -64,7 +64,14 @@ pub fn describe(plan: &PlanV1) -> String {
             out.push_str(&format!("    {}\n", tool.manifest.command.join(" ")));
         }
         if let Some(llm) = &tool.llm {
-            let style = llm.style.map(|style| format!(" · style {}", style.as_str())).unwrap_or_default();
+            let style = match llm.style.as_slice() {
+                [] => String::new(),
+                [only] => format!(" · style {}", only.as_str()),
+                several => {
+                    let names: Vec<&str> = several.iter().map(|style| style.as_str()).collect();
+                    format!(" · styles {} by turns", names.join(", "))
+                }
+            };
             let (role, prompts) = (llm.role.as_str(), llm.prompts.join(", "));
             out.push_str(&format!("    asks {} · role {role}{style} · prompts {prompts}\n", llm.provider));
         }

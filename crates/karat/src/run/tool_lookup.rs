@@ -3,8 +3,9 @@
 use crate::failure::{Failure, Result};
 use crate::suggestion;
 use crate::suite::LoadedSuite;
-use crate::tool::catalogue::{CATALOGUE, shipped};
+use crate::tool::catalogue::{CATALOGUE, TableV1, shipped};
 use crate::tool::{placeholders, replay};
+use karat_core::wording::count;
 use karat_format::diagnostic::Faults;
 use karat_format::document::suggest::nearest;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
@@ -25,13 +26,19 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
     if let Some(manifest) = loaded.config.tools.get(text) {
         return Ok(vec![(text.to_owned(), manifest.clone())]);
     }
+    if let Some(name) = text.strip_suffix("@live").filter(|name| !name.contains(':')) {
+        return live(name, loaded);
+    }
+    if let Some(name) = text.strip_suffix("@recorded").filter(|name| !name.contains(':')) {
+        return recording_of(name, loaded);
+    }
     if let Some(file) = text.strip_prefix("replay:") {
         return recorded(loaded, &std::path::absolute(file).map_err(|error| Failure::io(file, error))?);
     }
     if let Some(model) = text.strip_prefix("llm:") {
         let failed = |why| {
             Failure::usage(format!(
-                "`{text}` names no model: {why}; write llm:PROVIDER/MODEL or llm:PROVIDER/MODEL@STYLE, such as llm:anthropic/claude-sonnet-4-20250514@direct"
+                "`{text}` names no model: {why}; write llm:PROVIDER/MODEL or llm:PROVIDER/MODEL@STYLE,STYLE, such as llm:anthropic/claude-sonnet-5-5@direct"
             ))
         };
         return Ok(vec![parse_model(model).map_err(failed)?]);
@@ -51,6 +58,39 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
         "unknown tool `{text}`{} `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
         suggestion(text, known, ";")
     )))
+}
+
+/// The tool itself, also where the suite has a recording of that name.
+fn live(name: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
+    let declared = loaded.config.tools.get(name);
+    if let Some(manifest) = declared.filter(|manifest| manifest.kind != ToolKindV1::Replay) {
+        return Ok(vec![(name.to_owned(), manifest.clone())]);
+    }
+    let Some(ready) = shipped(name) else {
+        let why = if declared.is_some() { "of which only a recording is known" } else { "which is unknown" };
+        return Err(Failure::usage(format!(
+            "`{name}@live` names a tool {why}; name its manifest with --tool FILE.toml"
+        )));
+    };
+    // Beside its recording it needs a name of its own.
+    let own = if declared.is_some() { format!("{name}@live") } else { name.to_owned() };
+    Ok(vec![(own, ready.manifest()?)])
+}
+
+/// The recording that the suite declares or has among its submissions.
+fn recording_of(name: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
+    if let Some(manifest) = loaded.config.tools.get(name).filter(|manifest| manifest.kind == ToolKindV1::Replay) {
+        return Ok(vec![(name.to_owned(), manifest.clone())]);
+    }
+    let own = loaded.own_submissions().map_err(|error| Failure::io(loaded.files.display("submissions"), error))?;
+    for submission in own {
+        let mut there = recorded(loaded, Path::new(&submission))?;
+        if let Some(at) = there.iter().position(|(own, _)| own == name) {
+            let manifest = ToolManifestV1 { recorded_as: Some(name.to_owned()), ..there.swap_remove(at).1 };
+            return Ok(vec![(format!("{name}@recorded"), manifest)]);
+        }
+    }
+    Err(Failure::usage(format!("the suite has no recording of `{name}`; name a file with --tool replay:FILE")))
 }
 
 /// What is run if no tool is named: all that the suite declares, but for fixers, which report nothing; else the baseline and the
@@ -79,13 +119,20 @@ fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>> {
     Ok(names.map(|name| (name.to_owned(), manifest.clone())).collect())
 }
 
-/// A manifest in its own file; the tool is named like the file. Files that it names are relative to it.
+/// A manifest in its own file; the tool is named like the file, or like its table where the file is what `karat tools show` prints.
+/// Files that it names are relative to it.
 pub fn read_manifest(path: &Path) -> Result<(String, ToolManifestV1)> {
     let shown = path.display().to_string();
     let failed = |error| Failure::io(&shown, error);
     let bytes = std::fs::read(path).map_err(failed)?;
-    let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
-    let (mut manifest, _) = decoded.into_result().map_err(Faults::from)?;
+    let (name, mut manifest) = match names_table(&bytes) {
+        true => read_table(&shown, &bytes)?,
+        false => {
+            let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            (name, decoded.into_result().map_err(Faults::from)?.0)
+        }
+    };
     let folder = std::path::absolute(path).map_err(failed)?.parent().map(Path::to_owned).unwrap_or_default();
     let folder = folder.canonicalize().map_err(failed)?;
     let files = [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map, &mut manifest.llm.file];
@@ -99,7 +146,25 @@ pub fn read_manifest(path: &Path) -> Result<(String, ToolManifestV1)> {
         resolve_words(command, &folder);
     }
     manifest.manifest_dir = Some(folder.to_string_lossy().into_owned());
-    Ok((path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(), manifest))
+    Ok((name, manifest))
+}
+
+/// Whether a manifest is the table `[tools.NAME]` of a `karat.toml`.
+fn names_table(bytes: &[u8]) -> bool {
+    let table = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<toml::Table>().ok());
+    table.is_some_and(|table| table.contains_key("tools"))
+}
+
+fn read_table(file: &str, bytes: &[u8]) -> Result<Named> {
+    let decoded = decode_bytes::<TableV1>(file, bytes, Syntax::Toml, &schema_of::<TableV1>());
+    let mut tools = decoded.into_result().map_err(Faults::from)?.0.tools;
+    match (tools.pop_first(), tools.len()) {
+        (Some(tool), 0) => Ok(tool),
+        (_, others) => Err(Failure::bad_input(format!(
+            "{file} declares {}: expected one [tools.NAME], or a manifest without a table",
+            count(if others == 0 { 0 } else { others + 1 }, "tool")
+        ))),
+    }
 }
 
 /// Makes the relative paths of a command absolute, since trials run in another folder: a program with a slash, and arguments
@@ -122,7 +187,50 @@ fn resolve_words(command: &mut [String], folder: &Path) {
     }
 }
 
-/// A tool named after its model, from `PROVIDER/MODEL` or `PROVIDER/MODEL@STYLE`; or what is wrong with the text. If answers
+/// Makes one tool of those that differ in their style alone, so that styles are a part of one tool's trials; with `separate`, a tool
+/// of each style of those that have several.
+pub(crate) fn join_styles(asked: Vec<Named>, separate: bool) -> Vec<Named> {
+    let mut joined: Vec<Named> = Vec::new();
+    for (name, manifest) in asked {
+        let same = joined.iter_mut().find(|(own, other)| {
+            let llm = LlmV1 { style: other.llm.style.clone(), ..manifest.llm.clone() };
+            // With the same styles, it is the same tool given twice.
+            let known = other.llm.styles();
+            let adds = manifest.llm.styles().iter().any(|style| !known.contains(style));
+            *own == name && adds && *other == ToolManifestV1 { llm, ..manifest.clone() }
+        });
+        match same {
+            Some((_, other)) => other.llm.style = [other.llm.styles(), manifest.llm.styles()].concat(),
+            None => joined.push((name, manifest)),
+        }
+    }
+    if !separate {
+        return joined;
+    }
+    let mut separated = Vec::new();
+    for (name, manifest) in joined {
+        if manifest.llm.style.len() < 2 {
+            separated.push((name, manifest));
+            continue;
+        }
+        for style in &manifest.llm.style {
+            let llm = LlmV1 { style: vec![*style], ..manifest.llm.clone() };
+            separated.push((format!("{name}@{}", style.as_str()), ToolManifestV1 { llm, ..manifest.clone() }));
+        }
+    }
+    separated
+}
+
+/// Whether a tool is one that the suite declares, or one of its styles.
+pub(crate) fn is_declared(loaded: &LoadedSuite, name: &str, manifest: &ToolManifestV1) -> bool {
+    loaded.config.tools.iter().any(|(own, declared)| {
+        let llm = LlmV1 { style: declared.llm.style.clone(), ..manifest.llm.clone() };
+        let is_style = name.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('@'));
+        is_style && *declared == ToolManifestV1 { llm, ..manifest.clone() }
+    })
+}
+
+/// A tool named after its model, from `PROVIDER/MODEL` or `PROVIDER/MODEL@STYLE,…`; or what is wrong with the text. If answers
 /// come from a file, its path takes the model's place.
 fn parse_model(text: &str) -> Result<Named, String> {
     let (name, rest) = text.split_once('/').ok_or("expected a `/` between provider and model")?;
@@ -130,7 +238,7 @@ fn parse_model(text: &str) -> Result<Named, String> {
     if !entry.reads_prompts() {
         return Err(format!("`{name}` cannot be asked to review anything"));
     }
-    let (what, style) = split_style(rest)?;
+    let (what, style) = split_styles(rest)?;
     if what.trim().is_empty() {
         return Err("the model after the `/` is missing".to_owned());
     }
@@ -143,23 +251,26 @@ fn parse_model(text: &str) -> Result<Named, String> {
         model = None;
         called = Path::new(what).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
-    if let Some(style) = style {
-        called = format!("{called}@{}", style.as_str());
-    }
     let id = plain_id(&called).ok_or_else(|| format!("{called:?} cannot be the name of a tool"))?;
     Ok((id, ToolManifestV1 { kind: ToolKindV1::Llm, model, llm, ..ToolManifestV1::default() }))
 }
 
-/// The model and the style. Names of models may contain an `@` themselves, so only what looks like a style is one.
-fn split_style(text: &str) -> Result<(&str, Option<StyleV1>), String> {
-    let Some((model, word)) = text.rsplit_once('@') else { return Ok((text, None)) };
-    if let Some(style) = StyleV1::ALL.into_iter().find(|style| style.as_str() == word) {
-        return Ok((model, Some(style)));
+/// The model and the styles. Names of models may contain an `@` themselves, so only what looks like a style is one.
+fn split_styles(text: &str) -> Result<(&str, Vec<StyleV1>), String> {
+    let Some((model, words)) = text.rsplit_once('@') else { return Ok((text, Vec::new())) };
+    let mut styles = Vec::new();
+    for word in words.split(',') {
+        if let Some(style) = StyleV1::ALL.into_iter().find(|style| style.as_str() == word) {
+            styles.push(style);
+            continue;
+        }
+        return match nearest(word, StyleV1::ALL.iter().map(|style| style.as_str())) {
+            Some(near) => Err(format!("unknown style `{word}`, did you mean `{near}`?")),
+            None if styles.is_empty() => Ok((text, Vec::new())),
+            None => Err(format!("unknown style `{word}`")),
+        };
     }
-    match nearest(word, StyleV1::ALL.iter().map(|style| style.as_str())) {
-        Some(near) => Err(format!("unknown style `{word}`, did you mean `{near}`?")),
-        None => Ok((text, None)),
-    }
+    Ok((model, styles))
 }
 
 #[cfg(test)]
@@ -193,20 +304,26 @@ mod tests {
         let check = |text: &str, expect: &str| {
             let got = match parse_model(text) {
                 Ok((name, tool)) => {
-                    let (model, style) = (tool.model.unwrap_or_default(), tool.llm.style.map(StyleV1::as_str));
-                    format!("{name} = {} {model} {}", tool.llm.provider.unwrap(), style.unwrap_or("-"))
+                    let styles: Vec<&str> = tool.llm.style.iter().map(|style| style.as_str()).collect();
+                    let (model, provider) = (tool.model.unwrap_or_default(), tool.llm.provider.unwrap());
+                    format!(
+                        "{name} = {provider} {model} {}",
+                        if styles.is_empty() { "-".into() } else { styles.join("+") }
+                    )
                 }
                 Err(why) => format!("fault: {why}"),
             };
             assert_eq!(got, expect, "{text}");
         };
         check("anthropic/claude-sonnet-4", "claude-sonnet-4 = anthropic claude-sonnet-4 -");
-        check("openai/gpt@adversarial", "gpt@adversarial = openai gpt adversarial");
+        check("openai/gpt@adversarial", "gpt = openai gpt adversarial");
+        check("openai/gpt@direct,adversarial", "gpt = openai gpt direct+adversarial");
+        check("openai/gpt@direct,20240229", "fault: unknown style `20240229`");
         check("openai/org/name", "org/name = openai org/name -");
         check("openai/../name", "name = openai ../name -");
         check("openai/claude@20240229", "claude@20240229 = openai claude@20240229 -");
         check("openai/m\u{7}x", "m x = openai m\u{7}x -");
-        check("scripted/a/answers.jsonl@direct", "answers@direct = scripted  direct");
+        check("scripted/a/answers.jsonl@direct", "answers = scripted  direct");
         check("openai/gpt@advesarial", "fault: unknown style `advesarial`, did you mean `adversarial`?");
         check("antropic/m", "fault: unknown provider `antropic`; did you mean `anthropic`?");
         check("local/m", "fault: `local` cannot be asked to review anything");

@@ -2,20 +2,21 @@
 
 use crate::checkout::Template;
 use crate::tool::run_context::RunContext;
-use crate::tool::{Blocked, RunResult, Task, TrialRunner, checkout_error, failed};
+use crate::tool::{Blocked, RunResult, Task, ToolFailure, TrialRunner, checkout_error, failed};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::suite::Case;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
+use karat_llm::engine::Retry;
 use karat_store::StoreError;
 use karat_store::event::{Ending, RunEvent};
-use karat_store::record::TrialRecord;
-use std::collections::{HashMap, VecDeque};
+use karat_store::record::{TrialKey, TrialRecord};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Stores an event of a run, and then shows it.
 pub(crate) type Emit<'e> = dyn FnMut(&RunEvent<'_>) -> Result<(), StoreError> + 'e;
@@ -31,6 +32,7 @@ pub(crate) struct Workers<'a> {
     max_failures: Option<usize>,
     /// The cases whose templates are kept, the one used last at the end, where nobody knows how many uses are left.
     recent: Option<Mutex<VecDeque<CaseId>>>,
+    tool_failures: Mutex<BTreeMap<ToolName, String>>,
 }
 
 struct CaseSlot<'a> {
@@ -41,13 +43,13 @@ struct CaseSlot<'a> {
 
 /// What a worker says to the collector.
 enum Message {
-    Done(TrialRecord),
-    /// A trial met an outage and is tried again after this wait.
-    Retrying(TrialRecord, Duration),
+    Done(Box<TrialRecord>),
+    /// A trial met an outage and is tried again, or a request of its model is.
+    Retrying(TrialKey, Retry),
 }
 
-/// Is told of a trial that met an outage and is tried again after a wait; `false` ends it.
-type OnOutage<'a> = dyn Fn(TrialRecord, Duration) -> bool + 'a;
+/// Is told of a trial that is tried again after a wait; `false` ends it.
+type OnRetry<'a> = dyn Fn(Retry) -> bool + 'a;
 
 /// Trials in a batch, which a store makes durable at the cost of one.
 const MAX_BATCH: usize = 512;
@@ -75,7 +77,8 @@ impl<'a> Workers<'a> {
             let uses_left = uses.get(&case.id).copied().unwrap_or_default();
             (&case.id, CaseSlot { case, checkout: Mutex::new((None, uses_left)) })
         });
-        Self { tasks, cases: slots.collect(), runners, context, max_failures, recent: None }
+        let (recent, tool_failures) = (None, Mutex::default());
+        Self { tasks, cases: slots.collect(), runners, context, max_failures, recent, tool_failures }
     }
 
     /// For trials that become known one after the other.
@@ -97,12 +100,12 @@ impl<'a> Workers<'a> {
                 scope.spawn(move || {
                     while !cancel.is_cancelled() && !enough() {
                         let Some(task) = self.tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                        let on_outage = |record, wait| sender.send(Ok(Message::Retrying(record, wait))).is_ok();
-                        let Some(done) = self.execute(task, Some(&on_outage)).transpose() else { continue };
+                        let on_retry = |retry| sender.send(Ok(Message::Retrying(task.key.clone(), retry))).is_ok();
+                        let Some(done) = self.execute(task, Some(&on_retry)).transpose() else { continue };
                         if done.as_ref().is_ok_and(|record| failed(record.trial.outcome)) {
                             failures.fetch_add(1, Ordering::Relaxed);
                         }
-                        if sender.send(done.map(Message::Done)).is_err() {
+                        if sender.send(done.map(|record| Message::Done(Box::new(record)))).is_err() {
                             break;
                         }
                     }
@@ -131,11 +134,11 @@ impl<'a> Workers<'a> {
 
     /// Runs a trial; again after an outage.
     pub(crate) fn execute_with_retries(&self, task: &Task) -> RunResult {
-        self.execute(task, Some(&|_, _| true))
+        self.execute(task, Some(&|_| true))
     }
 
     /// Runs a trial; again after an outage, if there is an observer of that and it does not refuse.
-    fn execute(&self, task: &Task, on_outage: Option<&OnOutage<'_>>) -> RunResult {
+    fn execute(&self, task: &Task, on_retry: Option<&OnRetry<'_>>) -> RunResult {
         let started_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         let Some(runner) = self.runners.get(&task.key.tool) else { return Ok(None) };
         let slot = self.cases.get(&task.key.case);
@@ -145,23 +148,64 @@ impl<'a> Workers<'a> {
         };
         let mut outages = 0;
         loop {
-            let done = runner.run_trial(task, slot.map(|slot| slot.case), template.as_deref())?;
-            let Some(mut record) = done else { return Ok(None) };
+            let Some(mut record) = self.try_once(&**runner, task, slot, template.as_deref(), on_retry)? else {
+                return Ok(None);
+            };
             record.detail.started_ms = started_ms;
             if outages > 0 {
                 record.detail.remarks.push(format!("it met {} before", count(outages as usize, "outage")));
             }
-            let is_outage = record.trial.outcome == Outcome::Unavailable;
-            let Some((on_outage, wait)) = on_outage.filter(|_| is_outage).zip(runner.retries().wait(outages + 1))
-            else {
+            let is_outage = record.trial.outcome == Outcome::Unavailable && self.failure_of(&task.key.tool).is_none();
+            let retry = runner.retries().next(outages + 1, record.detail.reason.as_deref());
+            let Some((on_retry, retry)) = on_retry.filter(|_| is_outage).zip(retry) else {
                 return Ok(Some(record));
             };
             outages += 1;
-            record.artifacts.clear();
-            if !on_outage(record, wait) || !self.context.cancel.sleep(wait) {
+            let wait = retry.wait;
+            if !on_retry(retry) || !self.context.cancel.sleep(wait) {
                 return Ok(None);
             }
         }
+    }
+
+    /// One try of a trial. A tool that fails as a whole ends the run only if there is no other.
+    fn try_once(
+        &self,
+        runner: &dyn TrialRunner,
+        task: &Task,
+        slot: Option<&CaseSlot<'_>>,
+        template: Option<&Template>,
+        on_retry: Option<&OnRetry<'_>>,
+    ) -> RunResult {
+        if let Some(why) = self.failure_of(&task.key.tool) {
+            // Where nothing else can be run, the run ends, and this trial is done when it is resumed.
+            let is_last = self.tool_failures().len() == self.runners.len();
+            return Ok((!is_last).then(|| task.unavailable(&why)));
+        }
+        let on_request = |retry: Retry| {
+            on_retry.map(|on_retry| on_retry(retry));
+        };
+        match runner.run_trial(task, slot.map(|slot| slot.case), template, &on_request) {
+            Err(error) if error.get_ref().is_some_and(|inner| inner.is::<ToolFailure>()) => {
+                let mut failures = self.tool_failures.lock().unwrap_or_else(PoisonError::into_inner);
+                failures.insert(task.key.tool.clone(), error.to_string());
+                match failures.len() < self.runners.len() {
+                    true => Ok(Some(task.unavailable(&error.to_string()))),
+                    false => Err(error),
+                }
+            }
+            done => done,
+        }
+    }
+
+    /// Why no trial of a tool can be executed any more.
+    fn failure_of(&self, tool: &ToolName) -> Option<String> {
+        self.tool_failures.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    }
+
+    /// The tools that failed as a whole, and why.
+    pub(crate) fn tool_failures(&self) -> BTreeMap<ToolName, String> {
+        self.tool_failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The template of a case. The first trial prepares it while others wait.
@@ -205,12 +249,12 @@ impl<'a> Workers<'a> {
             let mut bytes = 0;
             while let Some(result) = next.take() {
                 match result {
-                    Ok(Message::Retrying(trial, wait)) => {
-                        emit(&RunEvent::Retrying { trial: &trial, wait }).map_err(io::Error::other)?;
+                    Ok(Message::Retrying(trial, retry)) => {
+                        emit(&RunEvent::Retrying { trial: &trial, retry: &retry }).map_err(io::Error::other)?;
                     }
                     Ok(Message::Done(record)) => {
                         bytes += record.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>();
-                        batch.push(record);
+                        batch.push(*record);
                     }
                     Err(error) => {
                         self.context.cancel.cancel();

@@ -10,7 +10,7 @@ use crate::judge::run::{
 use crate::judge::session::CaseSession;
 use crate::profile::resolve_for_suite;
 use crate::run_facts::RunFacts;
-use crate::run_loader::run_by_trial;
+use crate::run_loader::{recordings, run_by_trial};
 use crate::score_by_case::{CaseJudge, CaseWork, JudgementsByCase, score_by_case};
 use crate::submissions::{no_trials, read_judgement_files, refuse_repeated_stdin, scan_submissions};
 use crate::suite::{LoadedSuite, load_suite};
@@ -21,6 +21,7 @@ use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
+use karat_format::report::RecordedV1;
 use karat_store::Store;
 use karat_store::label::{Label, labels_as_judgements};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -32,6 +33,7 @@ pub(super) struct IndexedInput {
     index: TrialIndex,
     notes: Vec<String>,
     isolation: BTreeMap<String, String>,
+    recorded: BTreeMap<String, RecordedV1>,
     seed: Option<u64>,
     run: Option<(Store, RunFacts)>,
     request: JudgeRequest,
@@ -43,7 +45,7 @@ impl IndexedInput {
         refuse_repeated_stdin(request.submissions.files.iter().chain(&request.judgements))?;
         match &request.source {
             ScoreSource::Suite(name) => Self::load_suite(request, name),
-            ScoreSource::Run(name) => Self::load_run(request, name),
+            ScoreSource::Run { name, suite } => Self::load_run(request, name, suite.as_deref()),
         }
     }
 
@@ -59,15 +61,15 @@ impl IndexedInput {
             return Err(no_trials());
         }
         index.close()?;
-        let (isolation, models) = (BTreeMap::new(), Vec::new());
+        let (isolation, recorded, models) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let (seed, judge) = (request.seed, request.judge.clone());
-        Ok(Self { loaded, profile, index, notes, isolation, seed, run: None, request: judge, models })
+        Ok(Self { loaded, profile, index, notes, isolation, recorded, seed, run: None, request: judge, models })
     }
 
-    fn load_run(request: &ScoreRequest, name: &str) -> Result<Self> {
+    fn load_run(request: &ScoreRequest, name: &str, suite: Option<&str>) -> Result<Self> {
         let mut store = Store::open(&request.store)?;
         let mut index: Option<TrialIndex> = None;
-        let (mut run, facts) = run_by_trial(&mut store, name, &mut |loaded, stored, attempt| {
+        let (mut run, facts) = run_by_trial(&mut store, name, suite, &mut |loaded, stored, attempt| {
             let index = index.get_or_insert_with(|| TrialIndex::new(&loaded.suite));
             index.add_stored(&stored.trial, attempt, request.wants(&stored.trial.tool));
             Ok(())
@@ -81,12 +83,12 @@ impl IndexedInput {
             })?);
         }
         index.close()?;
-        let isolation = facts.isolation(&run.facts);
+        let (isolation, recorded) = (facts.isolation(&run.facts), recordings(&run.plan));
         let seed = request.seed.or(Some(run.plan.seed));
         let (judge, models) = (run.judge_request(&request.judge), run.models());
         let facts = run.take_facts();
         let (loaded, run) = (run.loaded, Some((store, facts)));
-        Ok(Self { loaded, profile, index, notes, isolation, seed, run, request: judge, models })
+        Ok(Self { loaded, profile, index, notes, isolation, recorded, seed, run, request: judge, models })
     }
 
     pub(super) fn score(
@@ -130,6 +132,7 @@ impl IndexedInput {
             intervals: request.intervals.clone(),
             notes,
             isolation: self.isolation,
+            recorded: self.recorded,
             asked: Vec::new(),
             spent: BTreeMap::new(),
             label_source: request.label_source.clone(),
@@ -153,7 +156,7 @@ impl IndexedInput {
             }
         };
         let scoring = score_by_case(work, facts, &mut describe_one, cases)?;
-        Ok(Scored { loaded: self.loaded, scoring, run: None })
+        Ok(Scored { loaded: self.loaded, scoring, run: None, changes: None })
     }
 
     /// A judge that asks models or people, or a panel, is asked about all trials in rounds: the trials are read into memory.
@@ -176,6 +179,7 @@ impl IndexedInput {
             intervals: request.intervals.clone(),
             notes: self.notes,
             isolation: self.isolation,
+            recorded: self.recorded,
             label_source: request.label_source.clone(),
             detail: request.detail,
             ..Work::new(trials, self.profile)
@@ -187,7 +191,7 @@ impl IndexedInput {
         if let Some(cases) = cases {
             scoring.observe(&self.loaded.suite, self.run.as_ref().map(|(_, facts)| facts), cases)?;
         }
-        Ok(Scored { loaded: self.loaded, scoring, run: None })
+        Ok(Scored { loaded: self.loaded, scoring, run: None, changes: None })
     }
 
     fn labels(&mut self, judge: &Judge, given: &[Judgement], profile: &Profile) -> Result<PeopleLabels> {

@@ -1,11 +1,12 @@
 //! Adds cases to a suite from the history of a repository.
 
 use super::from_commit::{CaseSkeleton, DraftedGoldens, skeleton};
-use super::from_fix::find_introduction;
+use super::from_fix::{OriginCandidate, find_introduction};
 use super::init::remove_examples;
 use super::objects::ObjectWriter;
 use crate::failure::{Failure, Result};
 use karat_core::ids::CaseId;
+use karat_core::path::RepoPath;
 use karat_core::wording::count;
 use karat_source::git::{CommitId, Repository};
 use std::fs;
@@ -49,12 +50,16 @@ pub struct AddReport {
     pub case: AddedCase,
     /// The fixed counterpart.
     pub twin: Option<AddedCase>,
-    /// Of a fix: the commits that its repaired lines come from, and how many do.
-    pub candidates: Vec<(CommitId, usize)>,
+    /// Of a fix: the commits that its repaired lines come from.
+    pub candidates: Vec<OriginCandidate>,
     /// The commit whose change the case is.
     pub commit: CommitId,
     pub notes: Vec<String>,
 }
+
+/// Judges compare what a finding says with what a golden says, and a subject such as *Fix crash* says nothing.
+const TITLE_ALONE: &str = "the drafted issue has a title and no other words, since the fix has no description: say what is wrong \
+                           with `title`, `description` and `keywords`";
 
 /// Adds a case, or a case and its twin. Either both are there in the end or neither is.
 pub fn add_case(request: &AddRequest) -> Result<AddReport> {
@@ -69,16 +74,18 @@ pub fn add_case(request: &AddRequest) -> Result<AddReport> {
             (candidates, notes) = (found.candidates, found.notes);
             let mut faulty = skeleton(&repo, found.commit.as_str(), request.id.as_deref())?;
             let mut fixed = skeleton(&repo, fix.as_str(), Some(&format!("{}-fixed", faulty.id)))?;
-            let mut place = found.place;
-            if let Some((file, _)) = &place
-                && !request.whole_tree
-                && !faulty.after.iter().any(|(path, _)| path == file)
-            {
-                notes.push(format!("{file} is not in the case, so the drafted issue has no lines; try --whole-tree"));
-                place = None;
+            let is_there = |file: &RepoPath| request.whole_tree || faulty.after.iter().any(|(path, _)| path == file);
+            let (places, absent): (Vec<_>, Vec<_>) = found.places.into_iter().partition(|(file, _)| is_there(file));
+            if let Some((file, _)) = absent.first() {
+                let result = if places.is_empty() { ", so the drafted issue has no lines" } else { "" };
+                notes.push(format!("{file} is not in the case{result}; try --whole-tree"));
             }
             let title = title.clone().unwrap_or_else(|| fixed.title.clone());
-            faulty.goldens = DraftedGoldens::Repaired { fix, title, description: fixed.description.clone(), place };
+            let description = fixed.description.clone();
+            if description.is_empty() {
+                notes.push(TITLE_ALONE.to_owned());
+            }
+            faulty.goldens = DraftedGoldens::Repaired { fix, title, description, places };
             faulty.twin = Some(fixed.id.clone());
             fixed.goldens = DraftedGoldens::Fixed;
             fixed.twin = Some(faulty.id.clone());

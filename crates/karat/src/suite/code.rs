@@ -45,6 +45,8 @@ pub(super) struct CaseCode {
     pub(super) source: CodeSource,
     /// The files as the change left them.
     pub(super) after: Listing,
+    /// Whether there were files and the change deleted all of them.
+    pub(super) is_deletion: bool,
 }
 
 #[derive(Debug)]
@@ -133,9 +135,11 @@ impl CodeSource {
         !matches!(self, Self::Folder(_))
     }
 
-    /// Whether there is a state before the change, which it can be compared with.
-    pub(super) fn is_compared(&self, files: &Files) -> bool {
+    /// Whether there is a state before the change, which it can be compared with. Git keeps no empty folder, so `after/` is missing
+    /// where everything was deleted.
+    pub(super) fn is_compared(&self, files: &Files, is_deletion: bool) -> bool {
         match self {
+            Self::Folder(_) if is_deletion => true,
             Self::Folder(folder) => {
                 files.has_folder(&format!("{folder}/before")) && files.has_folder(&format!("{folder}/after"))
             }
@@ -204,6 +208,11 @@ impl Mirror {
 }
 
 impl CaseCode {
+    /// Whether there is any code, after the change or only before it.
+    pub(super) fn has_files(&self) -> bool {
+        !self.after.is_empty() || self.is_deletion
+    }
+
     /// Reads files after the change.
     pub(super) fn after<'a>(&'a self, files: &'a Files) -> CodeReader<'a> {
         CodeReader::new(files, &self.source, Listing::new(), Cow::Borrowed(&self.after))

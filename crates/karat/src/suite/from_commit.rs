@@ -10,10 +10,13 @@ use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_core::suite::Trees;
+use karat_core::wording::count;
 use karat_format::case::UNFILLED_TITLE;
 use karat_source::change::touched_lines;
 use karat_source::git::{CommitId, Entry, GitError, Repository, is_binary};
 use karat_source::language::Language;
+use karat_source::repair::{is_lock_file, repair};
+use karat_source::symbols::Symbols;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -24,13 +27,16 @@ pub(super) const MAX_FILE: u64 = 1 << 20;
 
 const MAX_CASE: usize = 64 << 20;
 
+/// A change of more files is taken with a note.
+const MAX_FILES: usize = 30;
+
 /// What a drafted case says about its change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum DraftedGoldens {
     /// A person has to write them; until then the case cannot be used.
     Unfilled,
     /// What this commit repaired.
-    Repaired { fix: CommitId, title: String, description: String, place: Option<(RepoPath, Lines)> },
+    Repaired { fix: CommitId, title: String, description: String, places: Vec<(RepoPath, Lines)> },
     /// Nothing to report, as this change repaired what was wrong.
     Fixed,
 }
@@ -89,6 +95,13 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
         }
     }
     let mut notes: Vec<String> = left_out_notes(left_out).collect();
+    if changes.files.len() > MAX_FILES {
+        let files = count(changes.files.len(), "file");
+        notes.push(format!(
+            "commit {} touches {files}: a change this wide is rarely one change, check it",
+            commit.short()
+        ));
+    }
     if parents.len() > 1 {
         notes.push(format!("commit {commit} is a merge; the change to its first parent was taken"));
     }
@@ -230,7 +243,7 @@ categories: []              # such as [security, performance]
     }
 
     fn goldens_yaml(&self) -> String {
-        let (head, title, description, place, target) = match &self.goldens {
+        let (head, title, description, places, target) = match &self.goldens {
             DraftedGoldens::Fixed => {
                 let what = self.twin.as_ref().map(|twin| format!(" of `{twin}`")).unwrap_or_default();
                 return format!(
@@ -241,32 +254,57 @@ categories: []              # such as [security, performance]
                 let head = "# One entry for each issue that the change brings in. Write `issues: []` if there is none: tools should \
                             then stay silent.\n"
                     .to_owned();
-                (head, UNFILLED_TITLE, "", &self.first_touched, "")
+                (head, UNFILLED_TITLE, "", self.first_touched.as_slice(), "")
             }
-            DraftedGoldens::Repaired { fix, title, description, place } => {
-                let head = format!("# Drafted from the fix {fix}: check the words and the lines.\n");
-                (head, title.as_str(), description.as_str(), place, "    target: true\n")
+            DraftedGoldens::Repaired { fix, title, description, places } => {
+                let several = match places.len() {
+                    0 | 1 => "",
+                    _ => " Places that are the same issue become one entry.",
+                };
+                let head = format!("# Drafted from the fix {fix}: check the words and the lines.{several}\n");
+                (head, title.as_str(), description.as_str(), places.as_slice(), "    target: true\n")
             }
         };
         let description = match description {
             "" => "    # description: Why it is wrong and what it does\n".to_owned(),
             text => format!("    description: {}\n", block_or_quoted(text, "      ")),
         };
-        let place = place.as_ref().map(|(file, Lines { start, end })| {
-            format!("    file: {}\n    line_start: {start}\n    line_end: {end}\n", quoted(file.as_str()))
-        });
-        format!(
-            "\
-{head}issues:
-  - id: issue-1
+        let entry = |number: usize, place: Option<&(RepoPath, Lines)>| {
+            let lines = place.map(|(file, Lines { start, end })| {
+                format!("    file: {}\n    line_start: {start}\n    line_end: {end}\n", quoted(file.as_str()))
+            });
+            let title = match place.filter(|_| places.len() > 1) {
+                Some((file, lines)) => quoted(&format!("{title} ({})", self.place_name(file, *lines))),
+                None => quoted(title),
+            };
+            // The most important place is the one that a case is about.
+            let target = if number == 1 { target } else { "" };
+            format!(
+                "  - id: issue-{number}
     title: {title}
 {description}    # severity: high        # critical, high, medium, low or info
     # category: security
 {place}    # keywords: [words, that, a, report, uses]
 {target}",
-            title = quoted(title),
-            place = place.unwrap_or_default(),
-        )
+                place = lines.unwrap_or_default(),
+            )
+        };
+        let entries: String = match places {
+            [] => entry(1, None),
+            _ => (1..).zip(places).map(|(number, place)| entry(number, Some(place))).collect(),
+        };
+        format!("{head}issues:\n{entries}")
+    }
+
+    /// The function that lines are in; their place if none is known.
+    fn place_name(&self, file: &RepoPath, lines: Lines) -> String {
+        let content = self.after.iter().find(|(path, _)| path == file).map(|(_, bytes)| String::from_utf8_lossy(bytes));
+        let symbols = content.and_then(|text| Symbols::parse(Language::from_path(file)?, &text));
+        let symbol = symbols.map(|symbols| symbols.around(lines)).unwrap_or_default();
+        match symbol.split_once('#') {
+            Some((name, _)) if name != "(file)" => name.to_owned(),
+            _ => format!("{file}:{}", lines.start),
+        }
     }
 }
 
@@ -324,11 +362,20 @@ fn first_touched(files: &[Sides], language: Option<Language>) -> Option<(RepoPat
         let (path, _) = new.as_ref()?;
         Some((path.clone(), touched_lines(&text(old), &text(new)).into_iter().next()?))
     };
+    // Seen from the new version, what the change wrote is what it would repair.
+    let meant = |[old, new]: &Sides| {
+        let (path, _) = new.as_ref().filter(|(path, _)| !is_lock_file(path))?;
+        let written = repair(Language::from_path(path), &text(new), &text(old)).lines;
+        let start = *written.keys().next()?;
+        let end = (start..).take_while(|line| written.contains_key(line)).last()?;
+        Some((path.clone(), Lines { start, end }))
+    };
     let of_language = |[_, new]: &&Sides| {
         let own = new.as_ref().and_then(|(path, _)| Language::from_path(path));
         own.map(Language::name) == language.map(Language::name)
     };
-    files.iter().filter(of_language).find_map(touched).or_else(|| files.iter().find_map(touched))
+    let in_language = || files.iter().filter(of_language);
+    in_language().find_map(meant).or_else(|| in_language().find_map(touched)).or_else(|| files.iter().find_map(touched))
 }
 
 fn valid_id(id: &str) -> bool {

@@ -5,27 +5,45 @@ use crate::failure::{Failure, Result};
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_core::wording::{count, first_few};
-use karat_source::change::replaced_lines;
 use karat_source::git::{BlamedLine, CommitId, FileChange, GitError, Repository, is_binary};
 use karat_source::language::Language;
+use karat_source::repair::{Repair, is_lock_file, repair};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Repaired lines that are further apart than this are different places.
 const MAX_GAP: u32 = 3;
 const MAX_LISTED: usize = 5;
+/// More repaired places are listed and not drafted.
+const MAX_PLACES: usize = 12;
 
 /// The change that introduced what a fix repairs.
 pub(super) struct Introduction {
     pub(super) commit: CommitId,
-    /// The repaired lines as that change left them; the largest place if there are several.
-    pub(super) place: Option<(RepoPath, Lines)>,
-    /// Every commit that repaired lines come from, and how many do.
-    pub(super) candidates: Vec<(CommitId, usize)>,
+    /// The repaired lines as that change left them, the most important place first.
+    pub(super) places: Vec<(RepoPath, Lines)>,
+    /// Every commit that repaired lines come from, that of the most important ones first.
+    pub(super) candidates: Vec<OriginCandidate>,
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the commit that most of the repaired lines come from, or takes the stated one.
+/// A commit that repaired lines come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct OriginCandidate {
+    pub commit: CommitId,
+    pub lines: usize,
+    /// How many nodes of the syntax tree the fix changed on these lines; without a grammar, how many lines.
+    pub weight: u64,
+}
+
+/// A repaired line, its origin and its weight.
+struct Repaired {
+    line: BlamedLine,
+    weight: u32,
+}
+
+/// Finds the commit that what was repaired most comes from, or takes the stated one.
 pub(super) fn find_introduction(
     repo: &Repository,
     fix: &CommitId,
@@ -36,53 +54,57 @@ pub(super) fn find_introduction(
         return Err(Failure::bad_input(format!("commit {fix} has no parent, so it cannot be a fix")));
     };
     let mut notes = Vec::new();
-    let blamed = blame_repaired(repo, &parent, fix, &mut notes)?;
-    let mut counts: BTreeMap<&CommitId, usize> = BTreeMap::new();
-    blamed.iter().for_each(|line| *counts.entry(&line.commit).or_default() += 1);
-    let mut candidates: Vec<(CommitId, usize)> =
-        counts.into_iter().map(|(commit, lines)| (commit.clone(), lines)).collect();
-    candidates.sort_by_key(|(_, lines)| Reverse(*lines));
-    // Of commits with equally many lines, the newest comes first.
-    for at in 1..candidates.len() {
-        if candidates[at].1 == candidates[0].1 && repo.is_ancestor(&candidates[0].0, &candidates[at].0) {
-            candidates.swap(0, at);
-        }
-    }
-    let Some(commit) = stated.or_else(|| candidates.first().map(|(commit, _)| commit.clone())) else {
+    let repaired = blame_repaired(repo, &parent, fix, &mut notes)?;
+    let candidates = candidates(repo, &repaired);
+    let Some(commit) = stated.or_else(|| candidates.first().map(|candidate| candidate.commit.clone())) else {
         return Err(Failure::bad_input(format!(
-            "commit {fix} changes no line that was there before, so what it repairs cannot be found; name the change that \
-             introduced it with --introduced-by REV"
+            "commit {fix} repairs no line that was there before: new files, layout, comments, imports, version numbers and \
+             lock files do not count; name the change that introduced the problem with --introduced-by REV"
         )));
     };
-    let others = candidates.iter().filter(|(other, _)| *other != commit);
+    let others = candidates.iter().filter(|other| other.commit != commit);
     let others: Vec<String> =
-        others.map(|(other, lines)| format!("{} ({})", other.short(), count(*lines, "line"))).collect();
+        others.map(|other| format!("{} ({})", other.commit.short(), count(other.lines, "line"))).collect();
     if !others.is_empty() {
         let listed = first_few(&others, MAX_LISTED);
         notes.push(format!("other repaired lines come from {listed}; choose with --introduced-by REV"));
     }
-    let mut places = places(blamed.iter().filter(|line| line.commit == commit));
+    let mut places = places(repaired.iter().filter(|repaired| repaired.line.commit == commit));
     if places.is_empty() {
         notes.push(format!("no repaired line comes from {commit}, so the drafted issue has no lines"));
     }
-    let place = (!places.is_empty()).then(|| places.remove(0));
-    if !places.is_empty() {
-        let listed: Vec<String> = places
-            .iter()
-            .take(MAX_LISTED)
-            .map(|(file, Lines { start, end })| format!("{file}:{start}-{end}"))
-            .collect();
-        notes.push(format!("the fix repairs more places of that change: {}", listed.join(", ")));
+    if places.len() > MAX_PLACES {
+        let rest = places.split_off(MAX_PLACES);
+        let listed: Vec<String> = rest.iter().map(|(file, lines)| format!("{file}:{}", lines.start)).collect();
+        notes.push(format!("the fix repairs more places of that change: {}", first_few(&listed, MAX_LISTED)));
     }
-    Ok(Introduction { commit, place, candidates, notes })
+    Ok(Introduction { commit, places, candidates, notes })
+}
+
+/// The origins of repaired lines: first by weight; of equal ones, the newest.
+fn candidates(repo: &Repository, repaired: &[Repaired]) -> Vec<OriginCandidate> {
+    let mut found: BTreeMap<&CommitId, (usize, u64)> = BTreeMap::new();
+    for Repaired { line, weight } in repaired {
+        let entry = found.entry(&line.commit).or_default();
+        *entry = (entry.0 + 1, entry.1 + u64::from(*weight));
+    }
+    let candidate =
+        |(commit, (lines, weight)): (&CommitId, _)| OriginCandidate { commit: commit.clone(), lines, weight };
+    let mut candidates: Vec<OriginCandidate> = found.into_iter().map(candidate).collect();
+    candidates.sort_by_key(|candidate| Reverse(candidate.weight));
+    for at in 1..candidates.len() {
+        let [first, other] = [0, at].map(|at| &candidates[at]);
+        if other.weight == first.weight && repo.is_ancestor(&first.commit, &other.commit) {
+            candidates.swap(0, at);
+        }
+    }
+    candidates
 }
 
 /// What a fix did to one file.
 struct RepairedFile {
     path: RepoPath,
-    replaced: BTreeSet<u32>,
-    /// Lines around what was only added.
-    around: BTreeSet<u32>,
+    repair: Repair,
 }
 
 /// The origins of the lines that a fix repairs: those of code, if it changes any, and else those of tests and other files.
@@ -91,34 +113,40 @@ fn blame_repaired(
     parent: &CommitId,
     fix: &CommitId,
     notes: &mut Vec<String>,
-) -> Result<Vec<BlamedLine>> {
-    let mut repaired = Vec::new();
+) -> Result<Vec<Repaired>> {
+    let mut files = Vec::new();
     for change in repo.changed_files(Some(parent), fix)?.files {
-        repaired.extend(repaired_file(repo, &change)?);
+        files.extend(repaired_file(repo, &change)?);
     }
     let (code, rest): (Vec<_>, Vec<_>) =
-        repaired.into_iter().partition(|file| Language::from_path(&file.path).is_some() && !is_test(&file.path));
+        files.into_iter().partition(|file| Language::from_path(&file.path).is_some() && !is_test(&file.path));
     for files in [&code, &rest] {
-        let is_only_added = files.iter().all(|file| file.replaced.is_empty());
-        let mut blamed = Vec::new();
-        for file in files {
-            let lines = if is_only_added { &file.around } else { &file.replaced };
-            blamed.extend(repo.blame(parent, &file.path, &ranges(lines, 0))?);
+        let only_adds = files.iter().all(|file| file.repair.only_adds);
+        for lines in [|repair: &Repair| repair.lines.clone(), |repair: &Repair| repair.around.clone()] {
+            let mut repaired = Vec::new();
+            for file in files {
+                let weights = lines(&file.repair);
+                let asked = ranges(&weights.keys().copied().collect(), 0);
+                let blamed = repo.blame(parent, &file.path, &asked)?;
+                let weigh = |line: BlamedLine| Repaired { weight: weights.get(&line.line).copied().unwrap_or(1), line };
+                repaired.extend(blamed.into_iter().map(weigh));
+            }
+            if repaired.is_empty() {
+                continue;
+            }
+            if only_adds {
+                let added = "the fix only adds lines; the lines around them were taken for the repaired ones";
+                notes.push(added.to_owned());
+            }
+            return Ok(repaired);
         }
-        if blamed.is_empty() {
-            continue;
-        }
-        if is_only_added {
-            notes.push("the fix only adds lines; the lines around them were taken for the repaired ones".to_owned());
-        }
-        return Ok(blamed);
     }
     Ok(Vec::new())
 }
 
 fn repaired_file(repo: &Repository, change: &FileChange) -> Result<Option<RepairedFile>, GitError> {
     let (Some(old), Some(new)) = (&change.old, &change.new) else { return Ok(None) };
-    if !old.is_file || !new.is_file {
+    if !old.is_file || !new.is_file || is_lock_file(&old.path) {
         return Ok(None);
     }
     let (Some(before), Some(after)) = (repo.content(old, MAX_FILE)?, repo.content(new, MAX_FILE)?) else {
@@ -127,13 +155,9 @@ fn repaired_file(repo: &Repository, change: &FileChange) -> Result<Option<Repair
     if is_binary(&before) || is_binary(&after) {
         return Ok(None);
     }
-    let before = String::from_utf8_lossy(&before);
-    let found = replaced_lines(&before, &String::from_utf8_lossy(&after));
-    let filled: BTreeSet<u32> =
-        (1..).zip(before.lines()).filter(|(_, line)| !line.trim().is_empty()).map(|(n, _)| n).collect();
-    let neighbours = |at: &u32| [filled.range(..=at).next_back().copied(), filled.range(at + 1..).next().copied()];
-    let around = found.insertions.iter().flat_map(neighbours).flatten().collect();
-    Ok(Some(RepairedFile { path: old.path.clone(), replaced: found.lines.into_iter().collect(), around }))
+    let language = Language::from_path(&old.path);
+    let repair = repair(language, &String::from_utf8_lossy(&before), &String::from_utf8_lossy(&after));
+    Ok(Some(RepairedFile { path: old.path.clone(), repair }))
 }
 
 /// Whether a file is a test by its name, as fixes change tests too.
@@ -146,22 +170,22 @@ fn is_test(path: &RepoPath) -> bool {
     folders.split('/').any(is_folder) || name.starts_with("test_") || marks.iter().any(|mark| name.contains(mark))
 }
 
-/// The places of these lines in the commit they come from, the largest first.
-fn places<'a>(lines: impl Iterator<Item = &'a BlamedLine>) -> Vec<(RepoPath, Lines)> {
-    let mut by_file: BTreeMap<&RepoPath, BTreeSet<u32>> = BTreeMap::new();
-    for line in lines {
+/// The places of these lines in the commit they come from, those first of which most was repaired.
+fn places<'a>(repaired: impl Iterator<Item = &'a Repaired>) -> Vec<(RepoPath, Lines)> {
+    let mut by_file: BTreeMap<&RepoPath, BTreeMap<u32, u64>> = BTreeMap::new();
+    for Repaired { line, weight } in repaired {
         if let Some(file) = &line.file {
-            by_file.entry(file).or_default().insert(line.line_there);
+            *by_file.entry(file).or_default().entry(line.line_there).or_default() += u64::from(*weight);
         }
     }
     let mut places = Vec::new();
-    for (file, lines) in by_file {
-        for range in ranges(&lines, MAX_GAP) {
-            let size = lines.range(range.start..=range.end).count();
-            places.push((size, file.clone(), range));
+    for (file, weights) in by_file {
+        for range in ranges(&weights.keys().copied().collect(), MAX_GAP) {
+            let weight: u64 = weights.range(range.start..=range.end).map(|(_, weight)| weight).sum();
+            places.push((weight, file.clone(), range));
         }
     }
-    places.sort_by_key(|(size, ..)| Reverse(*size));
+    places.sort_by_key(|(weight, ..)| Reverse(*weight));
     places.into_iter().map(|(_, file, range)| (file, range)).collect()
 }
 
@@ -182,13 +206,13 @@ mod tests {
     use super::*;
     use crate::suite::from_commit::scratch_repository::Scratch;
 
-    fn check(scratch: &Scratch, introduced_by: Option<&str>, commit: &str, place: Option<&str>, notes: &[&str]) {
+    fn check(scratch: &Scratch, introduced_by: Option<&str>, commit: &str, places: &[&str], notes: &[&str]) {
         let repo = scratch.open();
         let fix = repo.resolve("HEAD").unwrap();
         let found = find_introduction(&repo, &fix, introduced_by).unwrap_or_else(|error| panic!("{}", error.text()));
         assert_eq!(repo.message(&found.commit).unwrap().0, commit);
-        let shown = found.place.map(|(file, Lines { start, end })| format!("{file}:{start}-{end}"));
-        assert_eq!(shown.as_deref(), place);
+        let shown = found.places.iter().map(|(file, Lines { start, end })| format!("{file}:{start}-{end}"));
+        assert_eq!(shown.collect::<Vec<_>>(), places);
         assert_eq!(found.notes.len(), notes.len(), "{:?}", found.notes);
         for (note, expect) in found.notes.iter().zip(notes) {
             assert!(note.contains(expect), "{note}");
@@ -218,12 +242,12 @@ mod tests {
         let fixed =
             "import os\n\n\ndef f(rows):\n\tn = len(rows) or 1\n\treturn sum(rows) / n\n\n\ndef tail():\n\treturn 1\n";
         scratch.write("new.py", fixed).write("tests/test_new.py", "assert f([]) == 0\n").commit("Fix empty rows");
-        check(&scratch, None, "average", Some("old.py:2-2"), &[]);
+        check(&scratch, None, "average", &["old.py:2-2"], &[]);
         check(
             &scratch,
             Some("HEAD~4"),
             "first",
-            None,
+            &[],
             &["other repaired lines come from", "no repaired line comes from"],
         );
     }
@@ -238,10 +262,10 @@ mod tests {
             .write("tests/test_f.py", "x\n")
             .write("README.md", "x\n");
         scratch.commit("Fix tail");
-        check(&scratch, None, "first", Some("old.py:6-6"), &[]);
+        check(&scratch, None, "first", &["old.py:6-6"], &[]);
         // If nothing else changes, they do.
         scratch.write("README.md", "y\n").commit("Fix the text");
-        check(&scratch, None, "Fix tail", Some("README.md:1-1"), &[]);
+        check(&scratch, None, "Fix tail", &["README.md:1-1"], &[]);
     }
 
     #[test]
@@ -251,7 +275,7 @@ mod tests {
         scratch
             .write("new.py", text.replace("\tn = len", "\tif not rows:\n\t\treturn 0\n\tn = len"))
             .commit("Fix empty rows");
-        check(&scratch, None, "average", Some("old.py:2-2"), &["only adds lines", "other repaired lines come from"]);
+        check(&scratch, None, "average", &["old.py:2-2"], &["only adds lines", "other repaired lines come from"]);
     }
 
     #[test]

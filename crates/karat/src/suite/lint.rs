@@ -9,9 +9,10 @@ use karat_core::identity::key::{MatchedVia, RefusedKey};
 use karat_core::identity::stated::UnmatchableKey;
 use karat_core::identity::{key, stated};
 use karat_core::matching::by_identity::found_by;
+use karat_core::matching::keywords::fold;
 use karat_core::matching::outcome::MissReason;
 use karat_core::matching::text::words;
-use karat_core::path::FilePattern;
+use karat_core::path::{FilePattern, RepoPath};
 use karat_core::profile::{Evidence, Method, Profile, Requirement, Unstated};
 use karat_core::suite::{Case, Verdict};
 use karat_format::diagnostic::{Diagnostic, Fault, Level};
@@ -122,22 +123,21 @@ fn code_lints(loaded: &LoadedSuite, case: &Case, with_code: bool, sound: &mut BT
     for message in code.map(|code| damaged_objects(&loaded.files, code, sound)).unwrap_or_default() {
         lints.push(error("damaged-object", vec!["trees".into()], message));
     }
-    if loaded.has_tree(&case.id) {
-        return;
-    }
     let folder = match code.map(|code| &code.source) {
         Some(CodeSource::Folder(folder)) => folder.as_str(),
         _ => "",
     };
-    let has = |side: &str| !folder.is_empty() && loaded.files.has_folder(&format!("{folder}/{side}"));
-    if has("before") && !has("after") {
-        let message = format!("`{}` has `before/` and no `after/`, so no tool can run on it", case.id);
-        let help = Some(format!(
-            "put the code as the change leaves it into {}",
-            loaded.files.display(&format!("{folder}/after"))
-        ));
-        lints.push(Lint { help, ..error("no-after", vec!["id".into()], message) });
-    } else if with_code && !folder.is_empty() {
+    if loaded.has_tree(&case.id) {
+        // Git keeps no empty folder, so this is how a change that deletes everything looks; it may be an oversight as well.
+        if !folder.is_empty() && !loaded.files.has_folder(&format!("{folder}/after")) {
+            let message = format!("`{}` has `before/` and no `after/`, so its change deletes every file", case.id);
+            let after = loaded.files.display(&format!("{folder}/after"));
+            let help = Some(format!("if it does not, put the code as the change leaves it into {after}"));
+            lints.push(Lint { level: Level::Note, help, ..warning("no-after", vec!["id".into()], message) });
+        }
+        return;
+    }
+    if with_code && !folder.is_empty() {
         let message =
             format!("`{}` has no file in `after/`, unlike other cases; tools that read code skip it", case.id);
         lints.push(warning("no-code", vec!["id".into()], message));
@@ -157,8 +157,11 @@ fn golden_lints(
         proofs::quote_lint(loaded, case, index, golden, lints);
     }
     let texts = [&golden.title, &golden.description, &golden.root_cause, &golden.attack_scenario, &golden.fix];
-    let text = texts.iter().filter_map(|t| t.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase();
-    let stray = |keyword: &&String| keyword.trim().is_empty() || !text.contains(&keyword.trim().to_lowercase());
+    let texts: Vec<_> = texts.iter().filter_map(|text| text.as_deref().map(fold)).collect();
+    let stray = |keyword: &&String| {
+        let keyword = fold(keyword.trim());
+        keyword.is_empty() || !texts.iter().any(|text| text.contains(&*keyword))
+    };
     let strays: Vec<&String> = golden.keywords.iter().filter(stray).collect();
     if !strays.is_empty() {
         let quoted: Vec<String> = strays.iter().map(|keyword| format!("{keyword:?}")).collect();
@@ -167,11 +170,11 @@ fn golden_lints(
         lints.push(Lint { help, ..warning("stray-keyword", issue(index, "keywords"), message) });
     }
     let mut seen = BTreeSet::new();
-    if let Some(keyword) = golden.keywords.iter().find(|k| !seen.insert(k.trim().to_lowercase())) {
+    if let Some(keyword) = golden.keywords.iter().find(|k| !seen.insert(fold(k.trim()))) {
         let message = format!("`{}` has the keyword {keyword:?} more than once; it counts once", golden.id);
         lints.push(warning("repeated-keyword", issue(index, "keywords"), message));
     }
-    let distinct: BTreeSet<_> = words(&text).collect();
+    let distinct: BTreeSet<_> = texts.iter().flat_map(|text| words(text)).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
         let message = format!("`{}` says almost nothing; describe what is wrong and where", golden.id);
         lints.push(warning("vague-golden", issue(index, "title"), message));
@@ -195,6 +198,8 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
         // A path that leads out of the case is reported elsewhere.
         Some(file) if file.path().escapes() => {}
         Some(FilePattern::Exact(path)) => match loaded.source(&case.id, path) {
+            // The change deleted it.
+            None if touched(case).any(|touched| touched == path) => {}
             None if !loaded.has_file(&case.id, path) => {
                 lints.push(error("no-such-file", issue(index, "file"), format!("missing file `{path}` in after/")));
             }
@@ -213,11 +218,18 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                 }
             }
         },
-        Some(glob @ FilePattern::Glob(_)) if !loaded.after_paths(&case.id).iter().any(|path| glob.matches(path)) => {
+        Some(glob @ FilePattern::Glob(_))
+            if !loaded.after_paths(&case.id).iter().chain(touched(case)).any(|path| glob.matches(path)) =>
+        {
             lints.push(warning("glob-fits-nothing", issue(index, "file"), format!("no file in after/ fits `{glob}`")));
         }
         Some(FilePattern::Glob(_)) | None => {}
     }
+}
+
+/// The files that the change touches, deleted ones among them.
+fn touched(case: &Case) -> impl Iterator<Item = &RepoPath> {
+    case.change.iter().flat_map(|change| change.touched.keys())
 }
 
 fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<String> {

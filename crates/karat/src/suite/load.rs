@@ -325,6 +325,7 @@ fn read_tree(files: &Files, stated: &Stated) -> Result<Tree, CodeFault> {
     let mut change = Change::default();
     let mut removed: BTreeMap<RepoPath, Vec<u8>> = BTreeMap::new();
     let mut added: BTreeMap<RepoPath, Vec<u8>> = BTreeMap::new();
+    let is_deletion = after.files.is_empty() && !before.files.is_empty();
     let mut reader = CodeReader::new(files, &source, before.files, Cow::Owned(after.files));
     for name in reader.paths() {
         if reader.is_unchanged(&name) {
@@ -352,8 +353,8 @@ fn read_tree(files: &Files, stated: &Stated) -> Result<Tree, CodeFault> {
     }
     change.touched.extend(removed.into_keys().map(|path| (path, vec![EVERY_LINE])));
     let after = reader.into_after();
-    tree.change = source.is_compared(files).then_some(change);
-    tree.code = Some(CaseCode { source, after });
+    tree.change = source.is_compared(files, is_deletion).then_some(change);
+    tree.code = Some(CaseCode { source, after, is_deletion });
     Ok(tree)
 }
 

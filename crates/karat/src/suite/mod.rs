@@ -19,6 +19,7 @@ pub mod unused_objects;
 pub mod write;
 mod yaml_text;
 
+pub use from_fix::OriginCandidate;
 pub use load::{load, load_suite, load_what_is_there};
 
 use code::{CaseCode, CodeFile, CodeReader, Side};
@@ -78,9 +79,9 @@ impl LoadedSuite {
         paths.filter_map(move |path| Some((path.clone(), read_text(reader.as_mut()?, &path)?)))
     }
 
-    /// Reads both sides of a case; `None` if it comes without code.
+    /// Reads both sides of a case; `None` if it comes without code. A change that deletes everything has code before it.
     pub(crate) fn read_code(&self, case: &CaseId) -> io::Result<Option<CodeReader<'_>>> {
-        let code = self.codes.get(case).filter(|code| !code.after.is_empty());
+        let code = self.codes.get(case).filter(|code| code.has_files());
         code.map(|code| code.both(&self.files)).transpose()
     }
 
@@ -102,6 +103,14 @@ impl LoadedSuite {
 
     fn text(&self, file: &str) -> Option<String> {
         String::from_utf8(self.files.read(file).ok()??).ok()
+    }
+
+    /// Whether it is a folder of challenges of the code review benchmark, without a `karat.toml`.
+    pub fn is_challenge_folder(&self) -> bool {
+        let is_challenge = |at: &StatedIn| matches!(at, StatedIn::File(file) if file.ends_with("challenge.yaml"));
+        !self.stated_in.is_empty()
+            && self.stated_in.values().all(is_challenge)
+            && !matches!(self.files.read("karat.toml"), Ok(Some(_)))
     }
 
     /// The suite as it is stored with a run.
@@ -186,7 +195,7 @@ impl LoadedSuite {
     }
 
     pub(crate) fn has_tree(&self, case: &CaseId) -> bool {
-        self.codes.get(case).is_some_and(|code| !code.after.is_empty())
+        self.codes.get(case).is_some_and(CaseCode::has_files)
     }
 
     /// A fault at a place in the suite's `karat.toml`, or at the nearest existing value around it.

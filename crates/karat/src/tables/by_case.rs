@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result};
 use crate::work::Scoring;
 use karat_core::ids::ToolName;
 use karat_core::scorecard::CaseScore;
-use karat_core::scorecard::TWIN_RECALL;
+use karat_core::scorecard::TWIN_METRICS;
 use karat_format::report::{CaseResultV1, EstimateV1};
 use karat_report::build::{CasePairs, case_estimate, case_info, full_case_results, profile_as_printed};
 use karat_store::record::TrialKey;
@@ -45,8 +45,8 @@ impl CaseTables {
         tables.add_figures(&scoring.report)?;
         for tool in &scoring.report.tools {
             for (case, info) in tool.cases.iter().zip(&scoring.report.cases) {
-                if let Some(estimate) = whole_suite_metric(case) {
-                    tables.add_case_figure(&tool.tool, &info.case, TWIN_RECALL, &estimate)?;
+                for (id, estimate) in whole_suite_metrics(case) {
+                    tables.add_case_figure(&tool.tool, &info.case, id, &estimate)?;
                 }
             }
         }
@@ -84,10 +84,10 @@ impl CaseTables {
         let number = scores.first().map_or(0, |score| score.case);
         let ObservedCase { case, judgements, .. } = *observed;
         let pairs = CasePairs { case: number, scores: &scores, trials: observed.trials, judgements };
-        let info = case_info(case);
+        let info = case_info(case, observed.profile);
         for (tool, mut result) in observed.tools.iter().zip(full_case_results(case, &pairs, observed.profile)) {
             // Known of all cases only at the end, so added there.
-            result.metrics.remove(TWIN_RECALL);
+            TWIN_METRICS.iter().for_each(|id| drop(result.metrics.remove(*id)));
             let facts = observed.run.and_then(|run| run.tools.get(tool));
             let model = observed.run.and_then(|run| run.models.get(tool.as_str())).map(String::as_str);
             let own = trials.get(tool).map_or(&[][..], Vec::as_slice);
@@ -101,10 +101,13 @@ impl CaseTables {
     }
 }
 
-/// What a report says of the one metric of a case that depends on other cases.
-fn whole_suite_metric(case: &CaseResultV1) -> Option<EstimateV1> {
-    let of_value = |value| case_estimate(TWIN_RECALL, Ok(value), case.counted().count());
-    case.metrics.get(TWIN_RECALL).cloned().or_else(|| case.values.get(TWIN_RECALL).map(of_value))
+/// What a report says of the metrics of a case that depend on other cases.
+fn whole_suite_metrics(case: &CaseResultV1) -> impl Iterator<Item = (&'static str, EstimateV1)> + '_ {
+    TWIN_METRICS.into_iter().filter_map(|id| {
+        let of_value = |value| case_estimate(id, Ok(value), case.counted().count());
+        let estimate = case.metrics.get(id).cloned().or_else(|| case.values.get(id).map(of_value));
+        Some((id, estimate?))
+    })
 }
 
 impl CaseObserver for Vec<CaseTables> {

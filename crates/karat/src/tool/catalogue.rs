@@ -66,8 +66,8 @@ impl Shipped {
 /// The part of `karat.toml` that a shipped file is.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TableV1 {
-    tools: BTreeMap<String, ToolManifestV1>,
+pub(crate) struct TableV1 {
+    pub(crate) tools: BTreeMap<String, ToolManifestV1>,
 }
 
 #[cfg(test)]

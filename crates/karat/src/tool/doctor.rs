@@ -1,6 +1,7 @@
 //! Which tools can run here: whether the program is found, its version, whether a key is set, and one trial in the sandbox on a
 //! small sample in several languages.
 
+use super::catalogue::shipped;
 use super::grants::requested;
 use super::manifest::{Context, Manifest};
 use super::replay::Recordings;
@@ -128,6 +129,26 @@ pub fn diagnose(request: &DoctorRequest, done: &(dyn Fn(&Examined) + Sync)) -> R
     Ok(examined.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect())
 }
 
+/// The version that a tool of the catalogue prints, if it is installed here and works; nothing else of it is run.
+pub(crate) fn version_installed(
+    name: &str,
+    environment: &BTreeMap<String, OsString>,
+    supervisor: &Supervisor,
+) -> Result<Option<String>> {
+    let Some(ready) = shipped(name) else { return Ok(None) };
+    let scratch = make_scratch()?;
+    let around = Surroundings {
+        path: environment.get("PATH").map(OsString::as_os_str),
+        home: environment.get("HOME").map(Path::new),
+        is_set: &|name| environment.get(name).is_some_and(|value| !value.is_empty()),
+        supervisor,
+        scratch: &scratch.path.join("version"),
+    };
+    let tool = ToolToExamine { name: name.to_owned(), manifest: ready.manifest()?, trusted: true };
+    let found = examine(&tool, &around);
+    Ok(found.version.filter(|_| found.usable))
+}
+
 fn write_sample(scratch: &Path) -> Result<LoadedSuite> {
     let folder = scratch.join("sample");
     for (path, text) in SAMPLE {
@@ -200,8 +221,8 @@ fn run_sample(
     let loaded = loaded.map_err(|failure| failure.text())?;
     let (runner, _) = loaded.prepare(available().strongest(), context).map_err(|error| error.to_string())?;
     let key = TrialKey { tool: ToolName::new(&tool.name), case: case.id.clone(), number: 1 };
-    let record =
-        runner.run_trial(&Task { key, attempt: 1 }, Some(case), template).map_err(|error| error.to_string())?;
+    let record = runner.run_trial(&Task { key, attempt: 1 }, Some(case), template, &|_| ());
+    let record = record.map_err(|error| error.to_string())?;
     Ok(record.map(|record| {
         let blocked = runner.blocked(&record);
         (record, blocked)

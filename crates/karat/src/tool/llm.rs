@@ -6,7 +6,7 @@ use super::doctor::{Examined, Surroundings, Variable, remark_open_model};
 use super::manifest::{Check, NO_MODEL};
 use super::replay::Recordings;
 use super::run_context::RunContext;
-use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
+use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, RunResult, Task, Tool, ToolFailure, TrialRunner};
 use super::{checkout_error, facts_without_program, milliseconds};
 use crate::checkout::Template as Checkout;
 use crate::judge::template::review::{self, REVIEW, audit};
@@ -21,8 +21,9 @@ use karat_format::run::PlannedLlmV1;
 use karat_format::tool::ToolManifestV1;
 use karat_io::files::Files;
 use karat_llm::adaptation::Adaptation;
-use karat_llm::engine::{Engine, EngineOptions, StartMode};
+use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, Prices, Retry, StartMode};
 use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, MemoryLedger};
+use karat_llm::models::ModelTable;
 use karat_llm::prompt::{Question, Template};
 use karat_llm::provider::{Provider, ProviderEnv, ProviderError};
 use karat_llm::providers::{self, PROVIDERS, ProviderEntry, open_ready};
@@ -31,6 +32,7 @@ use karat_store::record::Artifact;
 use prompt_input::PromptInput;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -44,6 +46,7 @@ pub(super) static KIND: Kind = Kind {
         "base_url",
         "key_env",
         "temperature",
+        "effort",
         "max_tokens",
         "concurrency",
         "requests_per_minute",
@@ -61,7 +64,8 @@ pub(super) static KIND: Kind = Kind {
 
 struct LlmTool {
     role: RoleV1,
-    style: StyleV1,
+    /// Trials take them by turns; at least one.
+    styles: Vec<StyleV1>,
     /// Who is asked, and how, in the terms of a judge.
     config: JudgeConfigV1,
 }
@@ -92,7 +96,11 @@ impl Check<'_> {
                 _ => {}
             }
         }
-        if raw.style.is_some() && raw.role == Some(RoleV1::Reviewer) {
+        let mut styles = BTreeSet::new();
+        if let Some(twice) = raw.style.iter().find(|style| !styles.insert(**style)) {
+            self.fault(&["style"], "twice", format!("`{}` is given twice; remove one", twice.as_str()));
+        }
+        if !raw.style.is_empty() && raw.role == Some(RoleV1::Reviewer) {
             let message = "is for auditors; remove it, or use role = \"auditor\" or role = \"auto\"";
             self.fault(&["style"], "foreign-key", message);
         }
@@ -105,7 +113,17 @@ impl Check<'_> {
         if let Err(ProviderError::BadValue { field, reason }) = EngineOptions::from_config(&config, CacheMode::Off) {
             self.fault(&[field], "bad-value", reason);
         }
-        LlmTool { role: raw.role.unwrap_or_default(), style: raw.style.unwrap_or_default(), config }
+        if let (Some(_), None, Some(model)) =
+            (raw.budget_usd, raw.price_in, config.model.as_deref().or(self.raw.model.as_deref()))
+        {
+            let known = ModelTable::shipped();
+            let price = known.find(&config.provider, model).and_then(Prices::of_model);
+            if price.is_none() {
+                let reason = format!("what tokens of {model} cost is not known; give `price_in` and `price_out`");
+                self.fault(&["budget_usd"], "bad-value", reason);
+            }
+        }
+        LlmTool { role: raw.role.unwrap_or_default(), styles: raw.styles(), config }
     }
 
     fn provider(&mut self) -> Option<&'static ProviderEntry> {
@@ -158,7 +176,7 @@ impl Tool for LlmTool {
         Some(PlannedLlmV1 {
             provider: self.config.provider.clone(),
             role: self.role,
-            style: (self.role != RoleV1::Reviewer).then_some(self.style),
+            style: if self.role == RoleV1::Reviewer { Vec::new() } else { self.styles.clone() },
             prompts: self.templates().iter().map(|template| template.name.to_owned()).collect(),
         })
     }
@@ -174,7 +192,8 @@ impl Tool for LlmTool {
     fn prepare<'a>(self: Box<Self>, _: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a> {
         let provider = self.open_provider(context).map_err(io::Error::other)?;
         // Trials are independent samples, so no answer is used twice.
-        let defaults = EngineOptions::from_config(&self.config, CacheMode::Off).map_err(io::Error::other)?;
+        let defaults = EngineOptions::for_provider(&self.config, CacheMode::Off, &*provider);
+        let defaults = defaults.map_err(io::Error::other)?;
         let options = EngineOptions { seed: context.seed, start: StartMode::Independent, ..defaults };
         let engine = Engine::new(provider, options).shared();
         // The model and the prompts are to a model what a version is to a program.
@@ -197,11 +216,9 @@ impl LlmTool {
     }
 
     fn templates(&self) -> Vec<&'static Template> {
-        match self.role {
-            RoleV1::Auto => vec![&REVIEW, audit(self.style)],
-            RoleV1::Reviewer => vec![&REVIEW],
-            RoleV1::Auditor => vec![audit(self.style)],
-        }
+        let review = (self.role != RoleV1::Auditor).then_some(&REVIEW);
+        let audits = self.styles.iter().filter(|_| self.role != RoleV1::Reviewer).map(|style| audit(*style));
+        review.into_iter().chain(audits).collect()
     }
 }
 
@@ -214,17 +231,28 @@ struct LlmRunner<'a> {
 
 impl TrialRunner for LlmRunner<'_> {
     /// An error means that no other question would be answered either.
-    fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Checkout>) -> RunResult {
+    fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Checkout>, on_retry: &dyn Fn(Retry)) -> RunResult {
         let Some(case) = case else { return Ok(Some(task.skipped(NO_CODE))) };
-        let (question, notes) = self.question(task, case).map_err(|error| checkout_error(case, &error))?;
+        let asked = self.question(task, case).map_err(|error| checkout_error(case, &error))?;
+        let AskedQuestion { question, style, notes } = asked;
         let began = Instant::now();
-        let answered = self.engine.ask_all(vec![question], &mut MemoryLedger::default(), &self.context.cancel);
-        let Some(exchange) = answered.map_err(io::Error::other)?.0.into_iter().next() else { return Ok(None) };
+        let mut answered = None;
+        let mut observe = |event: EngineEvent<'_>| match event {
+            EngineEvent::Retrying(retry) => on_retry(retry.clone()),
+            EngineEvent::Settled { exchange, .. } => answered = Some(exchange),
+        };
+        let asked = self.engine.ask([question], &mut MemoryLedger::default(), &self.context.cancel, &mut observe);
+        asked.map_err(|error| match error {
+            EngineError::Provider { .. } => io::Error::other(ToolFailure(error.to_string())),
+            other => io::Error::other(other),
+        })?;
+        let Some(exchange) = answered else { return Ok(None) };
         if matches!(exchange.answer, Answer::Missing { reason: FailureReason::Cancelled, .. }) {
             return Ok(None);
         }
         let mut record = task.record();
         let (trial, detail) = (&mut record.trial, &mut record.detail);
+        trial.style = style.map(|style| style.as_str().to_owned());
         detail.stages_ms.insert("asking".to_owned(), milliseconds(began.elapsed()));
         if exchange.attempts > 1 {
             detail.remarks.push(format!("{} requests were made", exchange.attempts));
@@ -252,8 +280,8 @@ impl TrialRunner for LlmRunner<'_> {
 }
 
 impl LlmRunner<'_> {
-    /// The question about a case, and what was left out of it. It contains neither the case's name nor its goldens.
-    fn question(&self, task: &Task, case: &Case) -> io::Result<(Question, Vec<String>)> {
+    /// The question about a case. It contains neither the case's name nor its goldens.
+    fn question(&self, task: &Task, case: &Case) -> io::Result<AskedQuestion> {
         let id = format!("{}#{}", task.key.case, task.key.number);
         let suite = self.context.loaded;
         let change = match self.tool.role {
@@ -265,12 +293,24 @@ impl LlmRunner<'_> {
         };
         let Some(PromptInput { text, mut notes }) = change else {
             let code = prompt_input::code(suite, case)?;
-            return Ok((review::audit_question(id, self.tool.style, code.text), code.notes));
+            let turn = task.key.number.saturating_sub(1) as usize % self.tool.styles.len();
+            let style = self.tool.styles[turn];
+            let question = review::audit_question(id, style, code.text);
+            return Ok(AskedQuestion { question, style: Some(style), notes: code.notes });
         };
         let pr = case.pr.clone().unwrap_or_default();
         let description = prompt_input::description(&pr.description, &mut notes);
-        Ok((review::review_question(id, &pr.title, &description, text), notes))
+        let question = review::review_question(id, &pr.title, &description, text);
+        Ok(AskedQuestion { question, style: None, notes })
     }
+}
+
+struct AskedQuestion {
+    question: Question,
+    /// `None` for a reviewer.
+    style: Option<StyleV1>,
+    /// What was left out of it.
+    notes: Vec<String>,
 }
 
 /// Puts an answer into its trial, or returns why there is none.
@@ -293,7 +333,7 @@ fn read_answer(exchange: &Exchange, trial: &mut Trial) -> Result<(), (Outcome, S
         FailureReason::Unanswered if exchange.timed_out => (Outcome::TimedOut, why.clone()),
         // Rate limits, servers and networks that are down, after all retries.
         FailureReason::Unanswered => (Outcome::Unavailable, why.clone()),
-        FailureReason::Budget => (Outcome::Unavailable, format!("it was not asked: {why} (budget_usd, budget_calls)")),
+        FailureReason::Budget => (Outcome::Unavailable, format!("it was not asked: {why}")),
         FailureReason::Rejected | FailureReason::Cancelled => (Outcome::Crashed, why.clone()),
     })
 }
@@ -315,7 +355,7 @@ struct ReportedV1 {
     severity: Option<karat_core::golden::Severity>,
     category: Option<String>,
     confidence: Option<f64>,
-    cwe: Option<i64>,
+    cwe: Option<Value>,
 }
 
 fn finding((reported, number): (ReportedV1, usize)) -> Finding {
@@ -332,9 +372,15 @@ fn finding((reported, number): (ReportedV1, usize)) -> Finding {
         severity: reported.severity,
         category: reported.category.and_then(text),
         confidence: reported.confidence,
-        cwe: positive(reported.cwe).into_iter().collect(),
+        cwe: reported.cwe.map(weakness_numbers).unwrap_or_default(),
         ..Finding::new(format!("f{number}"))
     }
+}
+
+/// The CWE numbers of an answer; a text such as `none` is none.
+fn weakness_numbers(value: Value) -> Vec<u32> {
+    let numbers = karat_core::one_or_many::cwe_list(value).unwrap_or_default();
+    numbers.into_iter().filter(|number| *number > 0).collect()
 }
 
 fn last_reply(exchange: &Exchange) -> String {

@@ -32,6 +32,7 @@ use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
 use karat_format::run::{NOTHING_EXECUTED, PlannedLlmV1, ToolFactsV1, TrialDetailV1};
 use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_llm::engine::Retry;
 use karat_sandbox::Isolation;
 use karat_store::record::{TrialKey, TrialRecord};
 use manifest::Check;
@@ -100,8 +101,14 @@ pub(crate) trait TrialRunner: Sync {
     }
 
     /// Executes one trial; `None` if it was cancelled. An error is a failure of Karat or the system, never of the tool.
-    /// A case without code is `None`, and so is its checkout.
-    fn run_trial(&self, task: &Task, case: Option<&Case>, checkout: Option<&Template>) -> RunResult;
+    /// A case without code is `None`, and so is its checkout. `on_retry` is told of each request that is made again.
+    fn run_trial(
+        &self,
+        task: &Task,
+        case: Option<&Case>,
+        checkout: Option<&Template>,
+        on_retry: &dyn Fn(Retry),
+    ) -> RunResult;
 
     /// What the sandbox kept from the tool in a trial, as far as that is known.
     fn blocked(&self, _record: &TrialRecord) -> Vec<Blocked> {
@@ -128,6 +135,8 @@ pub struct Blocked {
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum BlockedKind {
     Network,
+    /// A port of this machine.
+    Port,
     Read,
     Write,
     SystemCall,
@@ -146,21 +155,32 @@ pub(crate) struct Retries {
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 impl Retries {
-    /// The wait after so many outages of a trial, counted from 1; `None` when it is not tried again.
-    pub(crate) fn wait(self, outages: u32) -> Option<Duration> {
+    /// What comes after so many outages of a trial, counted from 1; `None` when it is not tried again.
+    pub(crate) fn next(self, outages: u32, why: Option<&str>) -> Option<Retry> {
+        let why = why.unwrap_or("an outage").to_owned();
+        let (next, most) = (outages.saturating_add(1), self.most.saturating_add(1));
+        self.wait(outages).map(|wait| Retry { why, wait, next, most })
+    }
+
+    fn wait(self, outages: u32) -> Option<Duration> {
         let longer = 4_u32.saturating_pow(outages.saturating_sub(1));
         let wait = self.first_wait.saturating_mul(longer).min(LONGEST_WAIT.max(self.first_wait));
         (outages <= self.most).then_some(wait)
     }
 }
 
-/// A tool that cannot be tried for want of something that only the user can supply, such as a key.
+/// No further trial of the tool can be executed, as when its key was rejected. Other tools are not concerned.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ToolFailure(pub(crate) String);
+
+/// A tool that cannot be tried: it lacks something that only the user can supply, such as a key, or could not be set up.
 pub(crate) struct UnavailableTool {
     pub(crate) why: String,
 }
 
 impl TrialRunner for UnavailableTool {
-    fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>) -> RunResult {
+    fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>, _: &dyn Fn(Retry)) -> RunResult {
         Ok(Some(task.unavailable(&self.why)))
     }
 }

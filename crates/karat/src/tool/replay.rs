@@ -9,9 +9,11 @@ use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
+use karat_format::case::is_date;
 use karat_format::id_fault;
 use karat_format::recorded::{NamedLines, read_trials};
 use karat_import::input;
+use karat_llm::engine::Retry;
 use karat_sandbox::Isolation;
 use karat_store::record::TrialRecord;
 use std::collections::{BTreeSet, HashMap};
@@ -20,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 pub(super) static KIND: Kind =
-    Kind { keys: &["submission", "recorded_as"], resolve: |check| Box::new(check.recorded_tool()) };
+    Kind { keys: &["submission", "recorded_as", "recorded"], resolve: |check| Box::new(check.recorded_tool()) };
 
 #[derive(Debug, PartialEq)]
 pub(super) struct RecordedTool {
@@ -37,6 +39,9 @@ impl Check<'_> {
         let submission = self.file("submission", raw.submission.as_deref()).unwrap_or_default();
         if let Some(fault) = raw.recorded_as.as_deref().and_then(|id| id_fault(&[], id)) {
             self.fault(&["recorded_as"], fault.code, fault.message);
+        }
+        if let Some(day) = raw.recorded.as_deref().filter(|day| !is_date(day)) {
+            self.fault(&["recorded"], "bad-date", format!("invalid date `{day}`: expected a day such as 2026-11-05"));
         }
         let recorded_as = ToolName::new(raw.recorded_as.as_deref().unwrap_or(self.name));
         RecordedTool { submission, recorded_as }
@@ -85,7 +90,7 @@ impl Tool for Recording {
 
 impl TrialRunner for Recording {
     /// A run does no trial twice, so the recorded trial is moved out, not copied.
-    fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>) -> RunResult {
+    fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>, _: &dyn Fn(Retry)) -> RunResult {
         let recorded = self.trials.get(&(task.key.case.clone(), task.key.number));
         let recorded = recorded.and_then(|trial| trial.lock().unwrap_or_else(PoisonError::into_inner).take());
         let Some(trial) = recorded else { return Ok(Some(task.skipped("it was not recorded"))) };

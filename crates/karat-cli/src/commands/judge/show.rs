@@ -105,7 +105,10 @@ fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
             Cell::right(total.unjudged.to_string()),
             Cell::right(total.tokens_in.to_string()),
             Cell::right(total.tokens_out.to_string()),
-            Cell::right(price(total.usd)),
+            Cell::right(match total.usd {
+                Some(_) if total.unpriced > 0 => format!("≥ {}", price(total.usd)),
+                usd => price(usd),
+            }),
         ]);
     }
     draw_table(&rows)
@@ -136,18 +139,23 @@ fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit> {
 
 fn page(made: i64, exchange: &Exchange) -> String {
     let hash = template_hash(exchange).unwrap_or("not of this version");
+    let thinking: u64 = exchange.replies.iter().map(|reply| reply.tokens_thinking).sum();
+    let thought = if thinking > 0 { format!(", {thinking} of them to think") } else { String::new() };
+    let sent = exchange.replies.last().and_then(|reply| reply.sent.as_ref());
     let facts = [
         ("exchange", exchange.key.to_string()),
         ("made", format!("{} UTC", format_utc(made))),
         ("model", model(&exchange.provider.provider, &exchange.provider.model)),
         ("parameters", exchange.provider.parameters.to_string()),
+        ("sent", sent.map(ToString::to_string).unwrap_or_default()),
         ("template", format!("{} ({hash})", exchange.template)),
         ("requests", exchange.attempts.to_string()),
-        ("tokens", format!("{} in, {} out", exchange.tokens_in, exchange.tokens_out)),
+        ("tokens", format!("{} in, {} out{thought}", exchange.tokens_in, exchange.tokens_out)),
         ("USD", price(exchange.usd)),
         ("outcome", outcome(exchange).to_owned()),
     ];
-    let mut text: String = facts.iter().map(|(name, value)| format!("{name:<11} {}\n", harmless(value))).collect();
+    let stated = facts.iter().filter(|(_, value)| !value.is_empty());
+    let mut text: String = stated.map(|(name, value)| format!("{name:<11} {}\n", harmless(value))).collect();
     section(&mut text, "system", &exchange.system);
     section(&mut text, "user", &exchange.user);
     for (number, reply) in (1..).zip(&exchange.replies) {

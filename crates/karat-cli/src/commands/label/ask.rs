@@ -3,12 +3,12 @@
 use crate::exit::{Exit, Failure, Result};
 use crate::terminal::{look, print, print_always, print_json, print_stderr, word};
 use karat::label::page::draw;
+use karat::label::question::{Choice, ShownQuestion, shown_question};
 use karat::label::session::{AnnotationSession, Item, Queue};
 use karat::suite::LoadedSuite;
-use karat_core::judgement::Classification;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
+use karat_store::label::{Annotator, LabelAnswer, LabelKind, LabelQuestion, Source};
 use karat_store::{OnExisting, Store, StoreLocation};
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
@@ -45,7 +45,8 @@ impl LabelPrompt<'_> {
             Some(item) => {
                 print(&self.drawn(item))?;
                 self.print_progress(&session, "");
-                let (question, answers, _) = self.question();
+                let asked = shown_question(item.shown.question());
+                let (question, answers) = (asked.question, asked.expected());
                 print_stderr(&format!("{question} Answer {answers}:\n  {}", self.command(&session, item)));
             }
         }
@@ -66,12 +67,10 @@ impl LabelPrompt<'_> {
     }
 
     fn ask(&self, session: &mut AnnotationSession<'_>, input: &mut dyn BufRead) -> Result<Exit> {
-        let (question, _, keys) = self.question();
-        let question = format!("{question} {keys} s(kip) u(ndo) q(uit) > ");
         while let Some(item) = session.next() {
             print(&format!("\n{}\n", self.drawn(item)))?;
             self.print_progress(session, "");
-            match Input::read(input, &question, self.queue.kind)? {
+            match Input::read(input, item.shown.question())? {
                 Input::Quit => return Ok(Exit::Ok),
                 Input::Skip => session.skip(&item.key),
                 Input::Undo => self.undo(session)?,
@@ -86,7 +85,7 @@ impl LabelPrompt<'_> {
                 }
             }
         }
-        self.print_progress(session, &format!("this is the last {}", self.queue.kind.noun()));
+        self.print_progress(session, "nothing left");
         Ok(Exit::Ok)
     }
 
@@ -120,26 +119,22 @@ impl LabelPrompt<'_> {
     }
 
     fn command(&self, session: &AnnotationSession<'_>, item: &Item) -> String {
-        let answer = if self.queue.kind == LabelKind::Audit { "TARGET_MATCH" } else { "yes" };
+        let asked = shown_question(item.shown.question());
+        let answer = asked.answers.first().map_or("0.5", |choice| &choice.answer);
         let (id, name) = (item.id(), word(session.annotator.as_str()));
         harmless(&format!("karat label add {id} {answer} --as {name}{}", self.flags)).into_owned()
     }
+}
 
-    /// The question, the answers of `karat label add`, and the keys to type.
-    fn question(&self) -> (&'static str, String, String) {
-        let (question, answers, keys) = match self.queue.kind {
-            LabelKind::Pair => {
-                ("Does the report describe the known problem?", "yes, no or partial", "y(es) n(o) p(artial)")
-            }
-            LabelKind::Extra => ("Is it a real problem?", "yes or no", "y(es) n(o)"),
-            LabelKind::Audit => {
-                let classes = Classification::ALL.map(Classification::as_str);
-                let keys: Vec<String> = (1..).zip(classes).map(|(at, class)| format!("{at} {class},")).collect();
-                return ("What is it?", format!("one of {}", classes.join(", ")), keys.join(" "));
-            }
-        };
-        (question, answers.to_owned(), keys.to_owned())
-    }
+/// The keys to type: `y(es) n(o)`, or `1 TARGET_MATCH, 2 PARTIAL_MATCH,`.
+fn keys(asked: &ShownQuestion) -> String {
+    let key = |choice: &Choice| match choice.answer.strip_prefix(choice.key.as_str()) {
+        Some(rest) if !choice.key.starts_with(|c: char| c.is_ascii_digit()) => format!("{}({rest})", choice.key),
+        _ => format!("{} {},", choice.key, choice.answer),
+    };
+    let mut keys: Vec<String> = asked.answers.iter().map(key).collect();
+    keys.extend(asked.number.then(|| "or a number from 0 to 1,".to_owned()));
+    keys.join(" ")
 }
 
 #[derive(Debug, PartialEq)]
@@ -151,25 +146,27 @@ enum Input {
 }
 
 impl Input {
-    fn read(input: &mut dyn BufRead, question: &str, kind: LabelKind) -> Result<Self> {
+    fn read(input: &mut dyn BufRead, question: LabelQuestion) -> Result<Self> {
+        let asked = shown_question(question);
+        let prompt = format!("{} {} s(kip) u(ndo) q(uit) > ", asked.question, keys(&asked));
         loop {
-            print(question)?;
+            print(&prompt)?;
             let mut line = String::new();
             if input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))? == 0 {
                 print("\n")?;
                 return Ok(Self::Quit);
             }
-            match Self::parse(kind, &line) {
+            match Self::parse(question, &line) {
                 Some(input) => return Ok(input),
-                None if kind == LabelKind::Audit => {
-                    print_always("type a number from 1 to 9, with an optional note after it")
+                None if question.kind() == LabelKind::Audit => {
+                    print_always("type one of these, with an optional note after it")
                 }
                 None => print_always("type a letter, with an optional note after it: `n another query`"),
             }
         }
     }
 
-    fn parse(kind: LabelKind, line: &str) -> Option<Self> {
+    fn parse(question: LabelQuestion, line: &str) -> Option<Self> {
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let note = Some(rest.trim()).filter(|note| !note.is_empty()).map(ToOwned::to_owned);
@@ -177,15 +174,18 @@ impl Input {
             "s" | "skip" => Some(Self::Skip),
             "u" | "undo" => Some(Self::Undo),
             "q" | "quit" => Some(Self::Quit),
-            word => Some(Self::Answer(sure(kind, word).or_else(|| LabelAnswer::parse(kind, word))?, note)),
+            word => Some(Self::Answer(
+                sure(question, word).or_else(|| shown_question(question).parse(question, word))?,
+                note,
+            )),
         }
     }
 }
 
 /// Parses an answer prefixed by a confidence in tenths: `7y`.
-fn sure(kind: LabelKind, word: &str) -> Option<LabelAnswer> {
+fn sure(question: LabelQuestion, word: &str) -> Option<LabelAnswer> {
     let tenths = word.chars().next()?.to_digit(10).filter(|tenths| *tenths > 0)?;
-    match LabelAnswer::parse(kind, word.get(1..)?)? {
+    match LabelAnswer::parse(question, word.get(1..)?)? {
         LabelAnswer::Pair { answer, .. } => {
             Some(LabelAnswer::Pair { answer, confidence: Some(f64::from(tenths) / 10.0) })
         }
@@ -196,37 +196,68 @@ fn sure(kind: LabelKind, word: &str) -> Option<LabelAnswer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat_store::label::Answer;
+    use karat_core::judgement::Classification;
+    use karat_core::panel::AuditField;
+    use karat_store::label::{Answer, AuditLabel};
 
     #[test]
     fn what_is_typed_is_understood() {
-        let check = |kind, line: &str, expect: Option<Input>| assert_eq!(Input::parse(kind, line), expect, "{line:?}");
+        let check =
+            |question, line: &str, expect: Option<Input>| assert_eq!(Input::parse(question, line), expect, "{line:?}");
         let pair = |answer| LabelAnswer::Pair { answer, confidence: None };
         let note = |text: &str| Some(text.to_owned());
-        check(LabelKind::Pair, "y\n", Some(Input::Answer(pair(Answer::YES), None)));
-        check(LabelKind::Pair, " N  another query \r\n", Some(Input::Answer(pair(Answer::NO), note("another query"))));
-        check(LabelKind::Pair, "partial", Some(Input::Answer(pair(Answer::PARTIAL), None)));
+        check(LabelQuestion::Pair, "y\n", Some(Input::Answer(pair(Answer::YES), None)));
         check(
-            LabelKind::Pair,
+            LabelQuestion::Pair,
+            " N  another query \r\n",
+            Some(Input::Answer(pair(Answer::NO), note("another query"))),
+        );
+        check(LabelQuestion::Pair, "partial", Some(Input::Answer(pair(Answer::PARTIAL), None)));
+        check(
+            LabelQuestion::Pair,
             "7y sure",
             Some(Input::Answer(LabelAnswer::Pair { answer: Answer::YES, confidence: Some(0.7) }, note("sure"))),
         );
-        for kind in LabelKind::ALL {
-            check(kind, "s", Some(Input::Skip));
-            check(kind, "u", Some(Input::Undo));
-            check(kind, "quit", Some(Input::Quit));
+        let class = LabelQuestion::Audit(AuditField::Classification);
+        for question in [LabelQuestion::Pair, LabelQuestion::Extra, class, LabelQuestion::Audit(AuditField::Ava)] {
+            check(question, "s", Some(Input::Skip));
+            check(question, "u", Some(Input::Undo));
+            check(question, "quit", Some(Input::Quit));
             for nothing in ["", "ye", "yn", "0y", "é"] {
-                check(kind, nothing, None);
+                check(question, nothing, None);
             }
         }
-        check(LabelKind::Extra, "n no", Some(Input::Answer(LabelAnswer::Extra { valid: false }, note("no"))));
-        check(LabelKind::Extra, "p", None);
-        check(LabelKind::Extra, "7y", None);
+        check(LabelQuestion::Extra, "n no", Some(Input::Answer(LabelAnswer::Extra { valid: false }, note("no"))));
+        check(LabelQuestion::Extra, "p", None);
+        check(LabelQuestion::Extra, "7y", None);
+        let audit =
+            |field, word: &str| Some(Input::Answer(LabelAnswer::Audit(AuditLabel::parse(field, word).unwrap()), None));
+        check(class, "4", Some(Input::Answer(LabelAnswer::class(Classification::Hallucinated), None)));
+        check(class, "y", None);
+        // A key is a level; what has a point is a number.
+        check(LabelQuestion::Audit(AuditField::Rcir), "1", audit(AuditField::Rcir, "0.25"));
+        check(LabelQuestion::Audit(AuditField::Rcir), "0.3", audit(AuditField::Rcir, "0.3"));
         check(
-            LabelKind::Audit,
-            "4",
-            Some(Input::Answer(LabelAnswer::Audit { classification: Classification::Hallucinated }, None)),
+            LabelQuestion::Audit(AuditField::ConfidenceExpressed),
+            "x",
+            audit(AuditField::ConfidenceExpressed, "none"),
         );
-        check(LabelKind::Audit, "y", None);
+        check(
+            LabelQuestion::Audit(AuditField::ConfidenceExpressed),
+            "85%",
+            audit(AuditField::ConfidenceExpressed, "0.85"),
+        );
+        check(LabelQuestion::Audit(AuditField::SaidVulnerable), "n", audit(AuditField::SaidVulnerable, "safe"));
+        check(LabelQuestion::Audit(AuditField::TypeMatch), "5", audit(AuditField::TypeMatch, "not_mentioned"));
+    }
+
+    #[test]
+    fn keys_are_shown_with_what_they_mean() {
+        let check = |question, expected: &str| assert_eq!(keys(&shown_question(question)), expected);
+        check(LabelQuestion::Pair, "y(es) n(o) p(artial)");
+        check(LabelQuestion::Extra, "y(es) n(o)");
+        check(LabelQuestion::Audit(AuditField::SaidVulnerable), "y vulnerable, n safe, x none,");
+        check(LabelQuestion::Audit(AuditField::Rcir), "0 0, 1 0.25, 2 0.5, 3 0.75, 4 1,");
+        check(LabelQuestion::Audit(AuditField::ConfidenceExpressed), "x none, or a number from 0 to 1,");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{RECORD_FILE, project};
 use crate::project::{Project, number};
+use karat_format::assessment::{AssessmentReportV1, NoSoleAssessment};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,11 @@ fn stages_can_be_run_separately() {
     assert!(assess.get("retrieval").is_none() && assess["assessments"]["baseline"].is_object());
     let full = of("full");
     assert_eq!((&full["retrieval"], &full["assessments"]), (&retrieve["retrieval"], &assess["assessments"]));
+    // The library has the sole assessment, if there is one.
+    let typed = |report: &Value| serde_json::from_value::<AssessmentReportV1>(report.clone()).unwrap();
+    let (retrieve, full) = (typed(&retrieve), typed(&full));
+    assert_eq!(retrieve.assessment(), Err(NoSoleAssessment::NoAssessor));
+    assert_eq!(full.assessment().unwrap(), full.assessments.get("baseline").unwrap());
 }
 
 #[test]

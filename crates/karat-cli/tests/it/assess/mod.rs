@@ -3,6 +3,7 @@
 mod bundled;
 mod example;
 mod models;
+mod problems;
 mod sessions;
 mod stored;
 

@@ -3,6 +3,7 @@
 use super::{RECORD_FILE, project, verdicts};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::{CommandOutput, Project, near};
+use karat_format::assessment::{AssessmentReportV1, NoSoleAssessment};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -70,7 +71,7 @@ fn parse_json(ran: CommandOutput) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
 }
 
-/// An embedding server that counts the texts it is sent.
+/// A server that embeds and reranks, counts the texts it is sent, and says that each has ten tokens.
 fn start_embedding_server() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -96,7 +97,8 @@ fn start_embedding_server() -> (u16, Arc<AtomicUsize>) {
                     let mut body = vec![0; length];
                     reader.read_exact(&mut body)?;
                     let body: Value = serde_json::from_slice(&body)?;
-                    let inputs = body["input"].as_array().unwrap();
+                    let texts = if body["documents"].is_array() { &body["documents"] } else { &body["input"] };
+                    let inputs = texts.as_array().unwrap();
                     counted.fetch_add(inputs.len(), Ordering::Relaxed);
                     let vector = |text: &Value| {
                         let text = text.as_str().unwrap().to_lowercase();
@@ -107,7 +109,10 @@ fn start_embedding_server() -> (u16, Arc<AtomicUsize>) {
                         .enumerate()
                         .map(|(at, text)| json!({ "index": at, "embedding": vector(text) }))
                         .collect();
-                    let text = json!({ "data": data }).to_string();
+                    let score = |at| json!({ "index": at, "relevance_score": 1.0 / (at + 1) as f64 });
+                    let scores: Vec<Value> = (0..inputs.len()).map(score).collect();
+                    let usage = json!({ "prompt_tokens": 10 * inputs.len(), "total_tokens": 10 * inputs.len() });
+                    let text = json!({ "data": data, "results": scores, "usage": usage }).to_string();
                     write!(
                         stream,
                         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{text}",
@@ -155,27 +160,29 @@ fn models_share_retrieval_and_have_separate_reports() {
     ] {
         near(&report, &format!("/assessments/good/metrics/{id}/value"), 1.0);
     }
-    // Breaches: a step off, a primary part demoted, a supporting one promoted. Two without an answer. One right.
+    // Breaches: a step off, a primary part demoted, a supporting one promoted. One right. Two met an outage and are left out.
     let evidence = (2.0 * 0.5 + 1.0 * 0.75) / 3.0;
-    let combined = (0.5 * 0.5 + 0.5 * evidence + 1.0) / 4.0;
+    let combined = (0.5 * 0.5 + 0.5 * evidence + 1.0) / 2.0;
     near(&report, "/assessments/weak/metrics/mean_combined_score/value", combined);
-    near(&report, "/assessments/weak/metrics/mean_compliance_score/value", 1.5 / 4.0);
-    near(&report, "/assessments/weak/metrics/mean_evidence_score/value", evidence / 2.0);
-    near(&report, "/assessments/weak/metrics/assessment_accuracy/value", 0.25);
-    near(&report, "/assessments/weak/answered_only/mean_combined_score/value", combined * 2.0);
-    assert_eq!(report["assessments"]["weak"]["answered"], 2);
-    assert_eq!(report["assessments"]["weak"]["unanswered"], json!({ "unanswered": 2 }));
-    assert_eq!(report["assessments"]["weak"]["lost"], json!({ "not_cited": 1, "wrong_role": 2 }));
-    let warned = report["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .any(|w| w.as_str().unwrap().contains("weak: 2 of 4 requirements got no answer"));
-    assert!(warned, "{}", report["warnings"]);
+    near(&report, "/assessments/weak/metrics/mean_compliance_score/value", 1.5 / 2.0);
+    near(&report, "/assessments/weak/metrics/mean_evidence_score/value", evidence);
+    near(&report, "/assessments/weak/metrics/assessment_accuracy/value", 0.5);
+    let weak = &report["assessments"]["weak"];
+    assert_eq!((&weak["answered"], &weak["left_out"], weak.get("answered_only")), (&json!(2), &json!(2), None));
+    assert_eq!((&weak["unanswered"], &weak["lost"]), (&json!({ "unanswered": 2 }), &json!({ "wrong_role": 2 })));
+    assert_eq!((&weak["requirements"][1]["combined"], &weak["requirements"][1]["parts"]), (&Value::Null, &json!([])));
+    let warned = "weak: 2 of 4 requirements got no answer (2 unanswered), and are left out of its figures";
+    assert!(report["warnings"].to_string().contains(warned), "{}", report["warnings"]);
+
+    let typed: AssessmentReportV1 = serde_json::from_value(report.clone()).unwrap();
+    let several = typed.assessment().unwrap_err();
+    assert_eq!(several, NoSoleAssessment::Several(vec!["good".to_owned(), "weak".to_owned()]));
+    assert_eq!(several.to_string(), "there are assessments by good, weak: take one of `assessments` by its name");
 
     let pair = &report["comparison"]["pairs"][0];
     assert_eq!((&pair["a"], &pair["b"]), (&json!("good"), &json!("weak")));
     near(pair, "/metrics/0/difference", combined - 1.0);
+    assert_eq!(pair["metrics"][0]["n"], 2, "{pair}");
     let row = &report["comparison"]["requirements"][1];
     assert_eq!((&row["golden"], &row["said"]), (&json!("yes"), &json!({ "good": "yes", "weak": null })));
 
@@ -191,6 +198,62 @@ fn models_share_retrieval_and_have_separate_reports() {
     assert_eq!((&again["assessments"], &again["comparison"]), (&report["assessments"], &report["comparison"]));
     let table = assess(&project, &flags[..flags.len() - 1]).expect(0).out;
     insta::assert_snapshot!(table);
+}
+
+/// Embedders and rerankers are models that are paid for, like those that answer.
+#[test]
+fn calls_of_search_models_are_logged() {
+    let (port, _) = start_embedding_server();
+    let own = |block: &str| {
+        format!(
+            "{block}:\n  own:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n    batch: 4\n"
+        )
+    };
+    let project = project("");
+    let template = project.read("templates/security/config.yml");
+    let reranking = own("rerank_providers").replace("    batch: 4\n", "");
+    project.write("templates/security/config.yml", format!("{template}{}{reranking}", own("embedding_providers")));
+    let flags = ["--embedding", "own", "--reranking", "own", "--bm25-weight", "0.5", "--name", "searched"];
+    assess(&project, &flags).expect(0);
+    let summary = project.json("logs summarize --run searched --json");
+    let stages: Vec<String> = summary["stages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|stage| {
+            let words = ["stage", "model"].map(|key| stage[key].as_str().unwrap_or("-").to_owned());
+            let numbers = ["calls", "requests", "tokens_in", "errors"].map(|key| stage[key].to_string());
+            format!("{} {}", words.join(" "), numbers.join(" "))
+        })
+        .collect();
+    // Seven sections in two batches and four queries; six of the sections have a text to be found by.
+    let expect = ["ingest - 1 0 0 0", "search - 1 0 0 0", "embedding http/v 5 6 110 0", "rerank http/v 4 4 240 0"];
+    assert_eq!(stages, expect);
+    let id = project.ok("logs list").split_whitespace().next().unwrap().to_owned();
+    let log = project.read(&format!(".karat/logs/{id}.jsonl"));
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let calls: Vec<String> = lines
+        .iter()
+        .filter(|line| line["event"] == "search_model_used")
+        .map(|line| {
+            assert_eq!((&line["bundle_id"], &line["template_id"]), (&json!("services"), &json!("security")));
+            assert!(line["latency_ms"].is_number(), "{line}");
+            format!("{} {} {}", line["stage"], line["requirement_id"], line["tokens_in"]).replace('"', "")
+        })
+        .collect();
+    let mut expect = vec!["embedding null 70".to_owned()];
+    for requirement in ["breaches", "audits", "backups", "subcontractors"] {
+        expect.push(format!("embedding {requirement} 10"));
+        expect.push(format!("rerank {requirement} 60"));
+    }
+    assert_eq!(calls, expect);
+    // A call that fails is there, too, with its requirement.
+    let refused = template.clone() + &own("embedding_providers").replace(&port.to_string(), "1");
+    project.write("templates/security/config.yml", refused);
+    let flags = ["--embedding", "own", "--bm25-weight", "0.5", "--no-rerank"];
+    assess(&project, &flags).expect(5);
+    let summary = project.json("logs summarize --run latest --json");
+    assert_eq!(summary["errors"][0]["stage"], "embedding", "{summary}");
 }
 
 /// A template from somebody else cannot send text or keys to a URL the user did not name.
@@ -242,8 +305,17 @@ fn failing_model_does_not_affect_others() {
     assert!(!ran.err.contains("sk-none-of-yours") && !ran.out.contains("sk-none-of-yours"), "{}", ran.err);
     let report = parse_json(ran);
     near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
-    near(&report, "/assessments/weak/metrics/mean_combined_score/value", 0.0);
-    assert_eq!(report["assessments"]["weak"]["unanswered"], json!({ "unreachable": 4 }));
+    let weak = &report["assessments"]["weak"];
+    assert_eq!((&weak["unanswered"], &weak["left_out"]), (&json!({ "unreachable": 4 }), &json!(4)));
+    for (id, estimate) in weak["metrics"].as_object().unwrap() {
+        assert_eq!(estimate["value"], Value::Null, "{id}");
+    }
+    // Nothing was compared, and nothing is worse; and what is stored is not complete.
+    for metric in report["comparison"]["pairs"][0]["metrics"].as_array().unwrap() {
+        assert_eq!((&metric["n"], &metric["p"]), (&json!(0), &Value::Null), "{metric}");
+    }
+    assert_eq!(project.json("store list --json")[0]["status"], "incomplete");
+    project.ok("report latest");
 }
 
 /// Refused parameters are omitted as with judges, and the report says so.
@@ -258,7 +330,7 @@ fn refused_temperature_is_omitted() {
     let report = parse_json(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
     near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
     assert_eq!(server.faults(), 1);
-    let warned = "good: the provider refused `temperature`, so that sampling was the provider's default";
+    let warned = "good: the model refuses `temperature`, so that sampling was the provider's default";
     assert!(report["warnings"].to_string().contains(warned), "{}", report["warnings"]);
     let requests = server.requests();
     let again = parse_json(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
@@ -350,8 +422,44 @@ fn contradicting_flags_are_refused() {
         project.run(&format!("assess {RECORD_FILE} {flags}")).expect_error(2, &[expect]);
     };
     refused("--no-rerank --reranking embedded", "cannot be used with");
+    let without_effect = [
+        ("--bm25-weight 0.3", "--bm25-weight 0.3 has no effect: there is no embedder"),
+        ("--rerank-top-n 80", "--rerank-top-n 80, beyond 50, has no effect: the search gives 50 candidates"),
+        ("--margin 0.1", "--margin 0.1 has no effect: there are no two assessors to compare"),
+        ("--judge-cache off", "--judge-cache has no effect: no model is asked"),
+        ("--embedding folder --bm25-weight 1", "--embedding folder has no effect: at `bm25_weight` 1 no vectors"),
+    ];
+    for (flags, expect) in without_effect {
+        let report = project.json(&format!("assess {RECORD_FILE} --resamples 200 -q --json {flags}"));
+        let warnings: Vec<&str> = report["warnings"].as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
+        assert!(warnings.iter().any(|warning| warning.starts_with(expect)), "{flags}: {warnings:?}");
+    }
+    let plain = project.json(&format!("assess {RECORD_FILE} --resamples 200 -q --json"));
+    assert!(!plain["warnings"].to_string().contains("has no effect"), "{}", plain["warnings"]);
+
     refused("--embedding none --bm25-weight 0", "needs vectors");
     let output =
         project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q --min-candidate-length 99999"));
     assert!(output.contains("4 requirements: no part was found"), "{output}");
+}
+
+/// Answers that could not be read count as missed, and are asked for again by the same command.
+#[test]
+fn unreadable_answers_do_not_stick() {
+    let broken = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let state = Arc::clone(&broken);
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |body| match state.load(Ordering::Relaxed) {
+        true => Err(Fault::Prose),
+        false => answer(body),
+    });
+    let project = project(&endpoints(server.port));
+    let ran = assess(&project, &["--evaluation", "good", "--json"]).expect_error(5, &["in the ledger of"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["assessments"]["good"]["unanswered"], json!({ "unreadable": 4 }));
+    near(&report, "/assessments/good/metrics/mean_combined_score/value", 0.0);
+    broken.store(false, Ordering::Relaxed);
+    let before = server.requests();
+    let report = parse_json(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
+    assert_eq!(server.requests() - before, 8);
+    near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
 }

@@ -27,6 +27,58 @@ fn session_caches_parsed_documents() {
     assert_eq!(number(&run(), "/measured/documents_reused"), 0.0);
 }
 
+/// What a session has is enough for an assessment, however it came there.
+#[test]
+fn session_needs_no_source_files() {
+    for by_ingest in [true, false] {
+        let project = project("").with("docs/annex.md", "# Annex\n\nNothing of the security of audits.\n");
+        let run = |flags: &str| project.run(&format!("assess {RECORD_FILE} {FAST} --json {flags}"));
+        let parse = |out: &str| serde_json::from_str::<Value>(out).unwrap();
+        let fresh = parse(&run("").expect(0).out);
+        if by_ingest {
+            let out = project.run("ingest docs/services.md docs/annex.md --session may").expect(0);
+            assert!(out.err.contains("session may: 2 documents read and cached, 0 known"), "{}", out.err);
+        } else {
+            run("--session may").expect(0);
+        }
+        let same = |found: &Value| {
+            for key in ["bundles", "retrieval", "assessments"] {
+                assert_eq!(found[key], fresh[key], "{key}");
+            }
+        };
+        // One file is gone, and a golden part refers to it.
+        std::fs::remove_file(project.path("docs/services.md")).unwrap();
+        let ran = run("--session may").expect(0);
+        assert!(ran.err.contains("services.md: taken from the session"), "{}", ran.err);
+        same(&parse(&ran.out));
+        std::fs::remove_file(project.path("docs/annex.md")).unwrap();
+        let report = parse(&run("--session may").expect(0).out);
+        same(&report);
+        assert_eq!(number(&report, "/measured/documents_reused"), 2.0);
+        // Another session, or none, does not have them.
+        run("").expect_error(4, &["there is no document beside the record"]);
+        run("--session june").expect_error(4, &["there is no document beside the record"]);
+    }
+}
+
+/// Bundles of one session do not get each other's documents, even if these have the same names.
+#[test]
+fn session_keeps_bundles_apart() {
+    let other = AGREEMENT.replace("five days", "nine days");
+    let record = project("").read(RECORD_FILE).replace("bundle_id: services", "bundle_id: other");
+    let project = project("")
+        .with("other/services.md", other)
+        .with("other/other.golden-assessment.yml", record.replace("five days", "nine days"));
+    let run = || project.json(&format!("assess docs other -r {FAST} --session may --json -q"));
+    let before = run();
+    for folder in ["docs", "other"] {
+        std::fs::remove_file(project.path(&format!("{folder}/services.md"))).unwrap();
+    }
+    let after = run();
+    assert_eq!((&after["bundles"], &after["assessments"]), (&before["bundles"], &before["assessments"]));
+    assert_ne!(after["bundles"][0]["documents"][0]["hash"], after["bundles"][1]["documents"][0]["hash"]);
+}
+
 #[test]
 fn logs_record_identity_and_totals() {
     let project = project("");

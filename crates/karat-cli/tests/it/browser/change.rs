@@ -26,7 +26,8 @@ fn finding(id: &str, file: &str, line: usize, words: &str) -> Value {
 
 /// A scored case `c`: files of both sides, goldens, and the findings of one trial.
 fn scored(files: &[(&str, String)], goldens: &Value, findings: &Value) -> Project {
-    let project = suite(&[json!({ "id": "c", "verdict": "vulnerable", "issues": goldens })]);
+    let project =
+        suite(&[json!({ "id": "c", "verdict": "vulnerable", "issues": goldens })]).with_verdicts_of_findings();
     for (path, text) in files {
         project.write(&format!("cases/c/{path}"), text);
     }

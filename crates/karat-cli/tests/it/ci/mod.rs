@@ -215,7 +215,11 @@ fn inconclusive_gates_pass_or_fail_as_asked() {
     let Some(job) = Job::new() else { return };
     job.project.run("score . --submission good.jsonl -o good.json").expect(0);
     job.project.run("baseline write good.json -o baseline.json").expect(0);
-    let job = job.with("comment", "false").with("command", SCORE_GOOD).with("baseline", "baseline.json");
+    // An unchanged tool passes, and four cases do not decide about one that finds nothing any more.
+    let same = job.with("comment", "false").with("baseline", "baseline.json").with("command", SCORE_GOOD);
+    assert_eq!(same.steps(), Some(0));
+    assert_eq!(same.output("verdict").as_deref(), Some("pass"));
+    let job = same.with("command", SCORE_BAD).with("baseline", "baseline.json");
     let job = job.with("inconclusive", "pass");
     assert_eq!(job.steps(), Some(0));
     assert_eq!(job.output("verdict").as_deref(), Some("inconclusive"));
@@ -225,6 +229,67 @@ fn inconclusive_gates_pass_or_fail_as_asked() {
     let job = job.with("inconclusive", "maybe");
     assert_eq!(job.steps(), Some(2));
     assert_eq!(job.output("verdict").as_deref(), Some("error"));
+}
+
+#[test]
+fn first_run_writes_the_baseline_if_asked() {
+    let Some(job) = Job::new() else { return };
+    let job = job.with("comment", "false").with("command", SCORE_GOOD).with("baseline", "base.json");
+    assert_eq!(job.steps(), Some(4));
+    assert!(job.project.read("summary.md").contains("--baseline-missing=write"), "{}", job.project.read("summary.md"));
+    let job = job.with("baseline_missing", "write");
+    let said = job.step("run").expect(0).out;
+    assert!(said.contains("::notice") && said.contains("there was no baseline"), "{said}");
+    assert_eq!(job.step("result").code, Some(0));
+    assert_eq!(job.output("verdict").as_deref(), Some("pass"));
+    let results = Path::new(&job.output("report").unwrap()).parent().unwrap().join("baseline.json");
+    assert_eq!(std::fs::read_to_string(&results).unwrap(), job.project.read("base.json"));
+    // The next run is compared with it.
+    assert_eq!(job.steps(), Some(0));
+    assert!(job.project.read("summary.md").contains("identical") && !results.exists());
+    assert_eq!(job.with("baseline_missing", "maybe").steps(), Some(2));
+}
+
+/// Secrets are not given to forks, which is no fault of the pull request.
+#[test]
+fn fork_without_secrets_is_skipped() {
+    let Some(job) = Job::new() else { return };
+    let job = job.with("comment", "false").with("rules", "gate.toml");
+    let job = job.with("command", "score --submission good.jsonl --judge anthropic");
+    let repo = |name: &str| json!({ "repo": { "full_name": name } });
+    let pull = |head: Value, login: &str| json!({ "pull_request": { "number": 5, "head": head, "base": repo("example/project"), "user": { "login": login } } });
+    let cases = [
+        (pull(repo("somebody/project"), "somebody"), "skipped", 0),
+        (pull(json!({ "repo": null }), "somebody"), "skipped", 0),
+        (pull(repo("example/project"), "dependabot[bot]"), "skipped", 0),
+        (pull(repo("example/project"), "somebody"), "error", 5),
+        (json!({}), "error", 5),
+    ];
+    for (event, verdict, code) in cases {
+        job.project.write("event.json", event.to_string());
+        job.project.write("summary.md", "");
+        assert_eq!(job.steps(), Some(code), "{event}");
+        assert_eq!(job.output("verdict").as_deref(), Some(verdict), "{event}");
+        let summary = job.project.read("summary.md");
+        assert!(
+            summary.contains(&format!("## Karat: {verdict}")) && summary.contains("ANTHROPIC_API_KEY holds no key"),
+            "{summary}"
+        );
+    }
+    // Another failure on a fork is one.
+    let job = job.with("command", "score --submission missing.jsonl");
+    job.project.write("event.json", pull(repo("somebody/project"), "somebody").to_string());
+    assert_eq!(job.steps(), Some(4));
+    // On GitLab, the projects are told apart.
+    let mut job =
+        job.with("command", "score --submission good.jsonl --judge anthropic").with("results", "karat-results");
+    job.env.retain(|name, _| !name.starts_with("GITHUB"));
+    for (source, code) in [("9", 0), ("3", 5)] {
+        job.env.insert("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", source.to_owned());
+        job.env.insert("CI_MERGE_REQUEST_PROJECT_ID", "3".to_owned());
+        job.step("run").expect(0);
+        assert_eq!(job.step("result").code, Some(code));
+    }
 }
 
 #[test]

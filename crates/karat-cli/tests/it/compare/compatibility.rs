@@ -1,6 +1,6 @@
 //! Which reports can be compared with each other.
 
-use super::{good, graded_suite, middling, score_to_file, submit};
+use super::{good, graded_suite, middling, noisy, score_to_file, submit};
 
 #[test]
 fn different_suites_need_intersection() {
@@ -34,12 +34,98 @@ fn different_profiles_are_always_refused() {
 }
 
 #[test]
-fn different_judges_are_compared_with_a_note() {
-    let project = graded_suite(40, 1, &[("t", middling)]);
+fn results_of_other_judges_have_no_verdict() {
+    let project = graded_suite(40, 1, &[("t", good)]);
     score_to_file(&project, "none.json", "");
+    submit(&project, 40, 1, &[("t", noisy)], "submissions/all.jsonl");
     project.ok("score . --judge local -o local.json");
-    let output = project.ok("compare none.json local.json");
-    assert!(output.contains("judges differ: nobody decided for t (none.json), local for t (local.json)"), "{output}");
+    project.ok("baseline write none.json -o base.json");
+    let sentence = |from: &str| format!("Judges differ: nobody decided for {from}, local for local.json; a difference");
+    for from in ["none.json", "base.json"] {
+        // First, and in every format.
+        let output = project.ok(&format!("compare {from} local.json -o c.md -o c.json"));
+        assert!(output.starts_with(&sentence(from)), "{output}");
+        assert!(output.contains("judge both alike with `karat score RUN --judge none -o rejudged.json`"), "{output}");
+        assert!(!output.contains("worse"), "{output}");
+        let markdown = project.read("c.md");
+        assert!(markdown.lines().nth(2).unwrap().contains(&sentence(from)), "{markdown}");
+        let json: serde_json::Value = serde_json::from_str(&project.read("c.json")).unwrap();
+        for metric in json["comparisons"][0]["metrics"].as_array().unwrap() {
+            assert_eq!(metric["verdict"], "inconclusive", "{metric}");
+        }
+        let output = project.ok(&format!("compare {from} local.json --across-judges"));
+        assert!(output.starts_with(&sentence(from)) && output.contains("worse"), "{output}");
+        let gate = format!("gate local.json --no-worse-than {from} -o g.md");
+        let ran = project.run(&gate).expect(3);
+        assert!(ran.out.starts_with(&sentence(from)) && ran.out.contains("The gate is inconclusive"), "{}", ran.out);
+        assert!(project.read("g.md").lines().nth(2).unwrap().contains(&sentence(from)), "{}", project.read("g.md"));
+        let ran = project.run(&format!("{gate} --across-judges")).expect(1);
+        assert!(ran.out.starts_with(&sentence(from)), "{}", ran.out);
+    }
+}
+
+/// A judge of the same name that would decide otherwise is another judge, in whatever it differs.
+#[test]
+fn judges_that_changed_have_no_verdict() {
+    let project = graded_suite(12, 1, &[("t", middling)]);
+    project.ok("score . --judge local -o r.json");
+    project.ok("baseline write r.json -o base.json");
+    let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    let identity = &report["judges"][0]["identity"];
+    assert_eq!(identity["provider"], "local");
+    assert!(identity["parameters"]["params"].is_string(), "{identity}");
+    let check = |old: serde_json::Value, new: serde_json::Value, expect: Option<&str>| {
+        for (name, identity) in [("old.json", old), ("new.json", new)] {
+            let mut report = report.clone();
+            report["judges"][0]["identity"] = identity;
+            project.write(name, report.to_string());
+        }
+        project.ok("baseline write old.json -o base.json");
+        for from in ["old.json", "base.json"] {
+            let ran = project.run(&format!("gate new.json --no-worse-than {from}")).expect(if expect.is_some() {
+                3
+            } else {
+                0
+            });
+            let output = project.ok(&format!("compare {from} new.json"));
+            assert_eq!(ran.out.starts_with("Judges differ: "), expect.is_some(), "{}", ran.out);
+            if let Some(text) = expect {
+                let text = text.replace("OLD", from);
+                assert!(ran.out.replace('\n', " ").contains(&text), "{text}: {}", ran.out);
+                assert!(output.replace('\n', " ").contains(&text), "{text}: {output}");
+            }
+            let help = "judge the earlier result again with `karat score RUN --judge local -o rejudged.json`";
+            assert_eq!(ran.out.replace('\n', " ").contains(help), expect.is_some(), "{}", ran.out);
+            project.run(&format!("gate new.json --no-worse-than {from} --across-judges")).expect(0);
+        }
+    };
+    let own = |json: serde_json::Value| json;
+    let model = |model: &str, prompt: &str| serde_json::json!({ "provider": "openai", "model": model, "parameters": { "t": 0 }, "prompts": [prompt] });
+    let panel = |members: &[&str], consensus: &str| serde_json::json!({ "provider": "panel", "members": members, "consensus": consensus });
+    let local = |hash: &str| serde_json::json!({ "provider": "local", "parameters": { "params": hash } });
+    check(own(identity.clone()), own(identity.clone()), None);
+    check(local("1"), local("2"), Some("local has other parameters in new.json than in OLD"));
+    check(local("1"), model("m", "p"), Some("local has other provider and model and parameters in new.json"));
+    check(model("m", "p 1"), model("n", "p 1"), Some("local has the model m in OLD, and n in new.json"));
+    check(
+        model("m", "pair/v1 1"),
+        model("m", "pair/v2 1"),
+        Some("the prompt pair/v1 1 in OLD, and pair/v2 1 in new.json"),
+    );
+    check(
+        model("m", "pair/v1 1"),
+        model("m", "pair/v1 2"),
+        Some("the prompt pair/v1 1 in OLD, and pair/v1 2 in new.json"),
+    );
+    check(model("m", "audit/v1 1"), model("m", "audit-safe/v1 2"), None);
+    check(
+        panel(&["a", "b"], "majority"),
+        panel(&["a", "c"], "majority"),
+        Some("members a and b in OLD, and a and c in"),
+    );
+    check(panel(&["a", "b"], "majority"), panel(&["a", "b"], "dawid-skene"), Some("consensus majority in OLD"));
+    // Older reports do not say it.
+    check(serde_json::Value::Null, local("2"), None);
 }
 
 #[test]

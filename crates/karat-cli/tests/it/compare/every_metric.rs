@@ -183,11 +183,12 @@ fn check_comparison(
 }
 
 /// Profile, changes to it, and the least number of metrics with a value on both sides.
-const PROFILES: [(&str, &str, usize); 7] = [
+const PROFILES: [(&str, &str, usize); 8] = [
     ("karat", "", 65),
     ("karat", "--set failed_trials=exclude --set headline_macro_by=language", 70),
     ("crb", "", 70),
     ("audit", "", 70),
+    ("audit-strict", "", 70),
     ("recorded", "", 67),
     ("owasp", "", 49),
     ("identity", "", 70),

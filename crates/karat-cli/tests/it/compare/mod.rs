@@ -16,7 +16,7 @@ pub(crate) type Skill = fn(usize) -> (usize, usize);
 
 /// A suite with two goldens in each case, none in every tenth, and five cases per repository, with the tools' submissions.
 pub(crate) fn graded_suite(cases: usize, trials: u32, tools: &[(&str, Skill)]) -> Project {
-    let project = suite(&(0..cases).map(case).collect::<Vec<_>>());
+    let project = suite(&(0..cases).map(case).collect::<Vec<_>>()).with_verdicts_of_findings();
     submit(&project, cases, trials, tools, "submissions/all.jsonl");
     project
 }

@@ -1,4 +1,4 @@
-//! Verdicts on differences: better, worse, equivalent, inconclusive; and ranks.
+//! Verdicts on differences: better, worse, equivalent, identical, inconclusive; and ranks.
 
 use super::{good, graded_suite, middling, noisy, run_at_80_columns, score_to_file};
 use crate::project::{near, number};
@@ -24,8 +24,8 @@ fn run_compared_with_itself_is_never_better() {
         score_to_file(&project, "r.json", "");
         let json = project.json("compare r.json r.json --json");
         for metric in json["comparisons"][0]["metrics"].as_array().unwrap() {
-            // Fewer than 30 equal cases do not show equivalence.
-            let expected = if metric["n"].as_u64() >= Some(30) { "equivalent" } else { "inconclusive" };
+            // Nothing varies, so that nothing is known to be equivalent.
+            let expected = if metric["n"].as_u64() > Some(0) { "identical" } else { "inconclusive" };
             assert_eq!(metric["verdict"], expected, "{metric}");
         }
         assert!(json["warnings"].to_string().contains("compared with itself"), "{json}");
@@ -35,7 +35,7 @@ fn run_compared_with_itself_is_never_better() {
 #[test]
 fn lower_is_better_for_false_positive_rate() {
     let project = graded_suite(60, 1, &[("loud", noisy), ("calm", good)]);
-    score_to_file(&project, "r.json", "");
+    score_to_file(&project, "r.json", "--set verdict_from=any");
     let json = project.json("compare r.json --json --metric fpr --metric accuracy --metric f1");
     let metrics = &json["comparisons"][0]["metrics"];
     assert_eq!(metrics[0]["direction"], "down");

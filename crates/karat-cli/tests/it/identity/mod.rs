@@ -122,6 +122,46 @@ fn keys_are_written_to_and_read_from_sarif() {
     assert!(!project.path("none.sarif").exists());
 }
 
+/// The importer reads what was written, nothing else of the file changes, and what cannot be written to is left alone.
+#[test]
+fn keys_are_written_back_into_scans() {
+    let project = Project::new();
+    let scan = std::fs::read_to_string(fixture("scan-findings/scan.json")).unwrap();
+    let stale = scan.replace("anchor:node:4:8", "lines:1-1");
+    project.write("a.json", &stale);
+    let finding = json!({ "summary": "Quota", "location": { "filepath": "b.ts", "startLine": 3 }, "details": { "ruleId": "Q" }, "x": 1.0 });
+    let pretty = serde_json::to_string_pretty(&json!([finding])).unwrap();
+    project.write("b.json", &pretty);
+    let ran = project.run("key --write a.json b.json").expect(0);
+    assert_eq!(ran.out, "");
+    for text in ["wrote a.json (1 replaced, 4 without a key)", "wrote b.json (1 added)", "4 findings have no key"] {
+        assert!(ran.err.contains(text), "{text}: {}", ran.err);
+    }
+    assert_eq!(project.read("a.json"), scan);
+    let written = pretty.replace("\"Q\"\n", "\"Q\",\n      \"identityKeyV2\": \"v2|b.ts|q|lines:3-3\"\n");
+    assert_eq!(project.read("b.json"), written);
+    let imported = project.ok("import --from scan-findings --case c --tool t b.json");
+    assert!(imported.contains(r#""identity_key":"v2|b.ts|q|lines:3-3""#), "{imported}");
+    let again = project.json("key --write a.json b.json --json");
+    assert_eq!(again[1], json!({ "file": "b.json", "added": 0, "replaced": 0, "kept": 1, "keyless": 0 }));
+    assert_eq!(project.read("b.json"), written);
+
+    // One file that cannot be written to, and none is.
+    project.write("c.json", &pretty);
+    project.write("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
+    project.write("s.json", trial("c", "t", 1, json!([])).to_string());
+    project.write("half.json", &pretty[..40]);
+    project.write("scan.sarif", std::fs::read_to_string(fixture("sarif/full.sarif")).unwrap());
+    for (file, code) in [("s.jsonl", 2), ("s.json", 4), ("scan.sarif", 2)] {
+        let refused = project.run(&format!("key --write c.json {file}"));
+        refused.expect_error(code, &[file, "keys are written into scan-findings", "karat key --sarif"]);
+    }
+    project.run("key --write c.json half.json").expect_error(4, &["half.json:"]);
+    project.run("key --write c.json --from semgrep").expect_error(2, &["c.json: is semgrep"]);
+    project.run("key --write c.json --v3").expect(2);
+    assert_eq!(project.read("c.json"), pretty);
+}
+
 /// Scores one golden and one finding with the identity profile; returns the exit code and what decided the match.
 fn score_identity(golden: Value, finding: Value, flags: &[&str]) -> (Option<i32>, String) {
     let (mut golden, mut finding) = (golden, finding);

@@ -36,11 +36,12 @@ fn engine(
 ) -> Result<Engine, ProviderError> {
     let variable = |name: &str| name.ends_with("_API_KEY").then(|| KEY.to_owned());
     let around = ProviderEnv { variable: &variable, folder: Path::new(".") };
-    let mut options = EngineOptions::from_config(config, cache)?;
+    let provider = providers::open(config, &around)?;
+    let mut options = EngineOptions::for_provider(config, cache, &*provider)?;
     (options.backoff, options.longest_wait, options.concurrency) =
         (Duration::from_millis(1), Duration::from_millis(200), 64);
     change(&mut options);
-    Ok(Engine::new(providers::open(config, &around)?, options))
+    Ok(Engine::new(provider, options))
 }
 
 fn question(number: usize) -> Question {
@@ -126,7 +127,7 @@ fn persistent_faults_are_named() {
         check(provider, &[Fault::CutAnswer], "unreadable: the answer could not be read: it ends in the middle");
         check(provider, &[Fault::Refusal], "refused: ");
     }
-    check("anthropic", &[Fault::DoubleKey], "the server's answer is not JSON");
+    check("anthropic", &[Fault::DoubleKey], "unreadable: the answer could not be read");
     check("openai", &[Fault::DoubleKey], "unreadable: the answer could not be read");
     check("openai", &[Fault::NoSchema], "decided");
 }
@@ -192,12 +193,12 @@ fn refused_temperature_is_omitted() {
         let (again, tally) = ask(&second, 60, &mut Store::read_only(folder.path()).unwrap()).unwrap();
         assert_eq!((tally.cached, tally.requests, server.requests()), (60, 0, 61));
         assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&exchanges).unwrap());
-        // The refusal is remembered for this configuration only, so another one is asked and refused again.
+        // The refusal is remembered for the model, so that another configuration is not refused again.
         let mut other = config(provider, server.port);
         other.api.insert("seed".to_owned(), json!(7));
         let other = engine(&other, CacheMode::ReadWrite, |_| {}).unwrap();
         let (_, tally) = ask(&other, 1, &mut Store::open(folder.path()).unwrap()).unwrap();
-        assert_eq!((tally.cached, tally.requests), (0, 2), "{provider}");
+        assert_eq!((tally.cached, tally.requests), (0, 1), "{provider}");
     }
 }
 

@@ -214,7 +214,8 @@ impl State {
     /// Answers; returns whether the connection stays open.
     fn answer(&self, request: &Request, stream: &mut TcpStream) -> Result<bool> {
         let anthropic = request.path.ends_with("/v1/messages");
-        let user = request.body["messages"][usize::from(!anthropic)]["content"].as_str().unwrap_or_default();
+        let user = request.body["messages"][usize::from(!anthropic)]["content"].as_str();
+        let user = user.or_else(|| request.body["input"].as_str()).unwrap_or_default();
         let repair = user.contains("your answer could not be used");
         let question = hash(user.split("\n\nYou were asked this before").next().unwrap_or_default().as_bytes());
         let attempt = {
@@ -231,8 +232,7 @@ impl State {
         let fault = (drawn % 1000 < self.behaviour.faults)
             .then(|| self.behaviour.kinds[((drawn >> 20) % self.behaviour.kinds.len() as u64) as usize]);
         // A model that was told what is wrong answers correctly the next time.
-        let fault =
-            fault.filter(|fault| !(repair && is_content_fault(*fault, anthropic) && self.behaviour.faults < 1000));
+        let fault = fault.filter(|fault| !(repair && is_content_fault(*fault) && self.behaviour.faults < 1000));
         let thought = self.think.as_ref().map(|think| {
             self.bodies.lock().unwrap().push(request.body.clone());
             think(&request.body)
@@ -244,11 +244,11 @@ impl State {
         };
         let Some(fault) = fault else {
             self.counts.lock().unwrap().entry(question).or_default().1 += 1;
-            write_response(stream, 200, "", &message(anthropic, &answer).to_string())?;
+            write_response(stream, 200, "", &message(&request.path, &request.body, &answer).to_string())?;
             return Ok(true);
         };
         self.faults.fetch_add(1, Ordering::Relaxed);
-        let good = message(anthropic, &answer).to_string();
+        let good = message(&request.path, &request.body, &answer).to_string();
         let failure = |kind: &str| {
             json!({"type": "error", "error": {"type": kind, "message": format!("{kind} for {}", request.key)}})
                 .to_string()
@@ -290,16 +290,15 @@ impl State {
                 )?;
             }
             Fault::CutJson => write_response(stream, 200, "", &good[..good.len() - 20])?,
-            Fault::DoubleKey => write_response(
-                stream,
-                200,
-                "",
-                &good.replacen("match", "match\\\":false,\\\"match", usize::from(!anthropic)).replacen(
-                    "\"match\":",
-                    "\"match\":false,\"match\":",
-                    usize::from(anthropic),
-                ),
-            )?,
+            Fault::DoubleKey if request.body["tool_choice"].is_object() => {
+                write_response(stream, 200, "", &good.replacen("\"match\":", "\"match\":false,\"match\":", 1))?;
+            }
+            Fault::DoubleKey => {
+                // In the text of the answer, which comes after what was thought.
+                let (before, answer) = good.rsplit_once("\\\"match\\\":").unwrap_or((&good, ""));
+                let twice = format!("{before}\\\"match\\\":false,\\\"match\\\":{answer}");
+                write_response(stream, 200, "", &twice)?;
+            }
             Fault::Huge => {
                 return write_huge_body(stream, drawn >> 40 & 1 == 0).map(|()| false);
             }
@@ -333,8 +332,8 @@ impl State {
 }
 
 /// Whether the fault is in the content rather than in the transport.
-fn is_content_fault(fault: Fault, anthropic: bool) -> bool {
-    matches!(fault, Fault::Prose | Fault::CutAnswer) || (fault == Fault::DoubleKey && !anthropic)
+fn is_content_fault(fault: Fault) -> bool {
+    matches!(fault, Fault::Prose | Fault::CutAnswer | Fault::DoubleKey)
 }
 
 /// The answer drawn for a question.
@@ -343,10 +342,23 @@ pub(crate) fn decision(question: u64) -> Value {
     json!({"match": drawn & 1 == 0, "confidence": (drawn >> 8 & 0xff) as f64 / 255.0, "partial": false, "explanation": format!("drawn {drawn:x}")})
 }
 
-fn message(anthropic: bool, answer: &Value) -> Value {
-    if anthropic {
-        let content = json!([{"type": "tool_use", "id": "t", "name": "answer", "input": answer}]);
-        return json!({"type": "message", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 800, "output_tokens": 60}});
+/// An answer in the form that the request asks for. Anthropic's models think first.
+fn message(path: &str, request: &Value, answer: &Value) -> Value {
+    if path.ends_with("/v1/messages") {
+        let usage = json!({"input_tokens": 800, "output_tokens": 60});
+        if request["tool_choice"].is_object() {
+            let content = json!([{"type": "tool_use", "id": "t", "name": "answer", "input": answer}]);
+            return json!({"type": "message", "content": content, "stop_reason": "tool_use", "usage": usage});
+        }
+        let thinking = json!({"type": "thinking", "thinking": "Is it {\"match\": false}?", "signature": "s"});
+        let content = json!([thinking, {"type": "text", "text": answer.to_string()}]);
+        return json!({"type": "message", "content": content, "stop_reason": "end_turn", "usage": usage});
+    }
+    if path.ends_with("/responses") {
+        let content = json!([{"type": "output_text", "text": answer.to_string()}]);
+        let details = json!({"reasoning_tokens": 40});
+        let usage = json!({"input_tokens": 800, "output_tokens": 60, "output_tokens_details": details});
+        return json!({"output": [{"type": "reasoning"}, {"type": "message", "content": content}], "usage": usage});
     }
     let choice =
         json!({"index": 0, "message": {"role": "assistant", "content": answer.to_string()}, "finish_reason": "stop"});

@@ -193,9 +193,9 @@ fn audit_invalid_twice_is_unjudged() {
         );
         assert_eq!(find_judge(&scorecard, "sonnet")["unjudged"], 1);
         assert!(warnings(&scorecard).contains("sonnet: 1 of 3 questions are unjudged"), "{}", warnings(&scorecard));
-        // Unreadable answers are stored too, so that they are not paid for again.
+        // Only what could not be read is asked again.
         report(&project, &server, LINE);
-        assert_eq!(server.requests(), 4);
+        assert_eq!(server.requests(), 6);
     }
 }
 
@@ -255,4 +255,24 @@ fn panel_of_auditors_decides_by_majority() {
     let none: Server = server_deciding(|_| Ok(json!("no idea")));
     run(&make_project(), &none, &LINE.replace("sonnet", "sonnet,gpt"))
         .expect_error(5, &["answered none of 3 questions"]);
+}
+
+/// Audits that could not be read are asked for again, as pairs are.
+#[test]
+fn unreadable_audits_do_not_stick() {
+    use crate::judge_engine::server::{Behaviour, Fault};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let project = make_project();
+    let broken = Arc::new(AtomicBool::new(true));
+    let state = Arc::clone(&broken);
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |body| match state.load(Ordering::Relaxed) {
+        true => Err(Fault::Prose),
+        false => Ok(correct_audit(&body.to_string())),
+    });
+    run(&project, &server, LINE).expect_error(5, &["could not be read", "in the ledger of"]);
+    broken.store(false, Ordering::Relaxed);
+    let before = server.requests();
+    run(&project, &server, LINE).expect(0);
+    assert_eq!(server.requests() - before, 3);
 }

@@ -1,7 +1,7 @@
 //! Faulty servers and concurrency do not change the report.
 
-use super::{command, find_judge, project, report, run, without_measurements};
-use crate::judge_engine::server::{Behaviour, PASSING, Server};
+use super::{command, command_without_key, find_judge, project, report, run, unused_port, without_measurements};
+use crate::judge_engine::server::{Behaviour, Fault, PASSING, Server};
 use crate::project::CommandOutput;
 
 /// Questions per case of [`project`] with three findings: one for each.
@@ -33,7 +33,7 @@ fn check_report_despite_faults(judge: &str, cases: usize, seed: u64) {
     assert!((0.25..0.35).contains(&share), "{share}");
     assert_eq!((good.requests(), bad.after_success()), ((QUESTIONS * cases) as u64, 0));
     assert!(
-        ran.err.contains("retrying in") && ran.err.contains("further retries are printed only with -v"),
+        ran.err.contains(", try 2 of 11 in ") && ran.err.contains("further retries are printed only with -v"),
         "{}",
         ran.err
     );
@@ -107,4 +107,63 @@ fn server_without_any_answer_is_an_error() {
     });
     let report = report(&project, &server, "score suite --submission it.jsonl --judge sonnet --judge-cache off --json");
     assert_eq!(find_judge(&report, "sonnet")["unjudged"], 1);
+}
+
+/// A server that is not there is not waited for as one that is busy, and each try says at once why it is made.
+#[test]
+fn three_refused_connections_end_the_waiting() {
+    let project = project(5, QUESTIONS);
+    let port = unused_port();
+    for judge in ["sonnet", "gpt"] {
+        let began = std::time::Instant::now();
+        let mut command = command_without_key(&project, port);
+        let line = format!("score suite --submission it.jsonl --judge {judge}");
+        let ran = CommandOutput::start(command.args(line.split_whitespace()));
+        let refused = format!("connection refused by 127.0.0.1:{port}");
+        let tries = [format!("{refused}, try 2 of 3 in 1.0 s"), format!("{refused}, try 3 of 3 in 4.0 s")];
+        let ended = format!("cannot be asked: {refused} 3 times in a row");
+        ran.expect_error(5, &[&tries[0], &tries[1], &ended]);
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+    }
+}
+
+/// What providers answer when credit, a quota or a limit is used up.
+const USED_UP: &[(u16, &str)] = &[
+    (402, "{}"),
+    (429, r#"{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota"}}"#),
+    (
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}"#,
+    ),
+    (403, r#"{"error":{"message":"Key limit exceeded (total limit).","code":403}}"#),
+];
+
+/// A used-up account is asked once: waiting does not help, and no other question would be answered.
+#[test]
+fn used_up_account_ends_the_judging() {
+    for (status, body) in USED_UP {
+        let project = project(5, QUESTIONS);
+        let (status, body) = (*status, *body);
+        let server = Server::deciding_by_request(Behaviour::GOOD, move |_| Err(Fault::Says(status, body)));
+        let ran = run(&project, &server, "score suite --submission it.jsonl --judge sonnet");
+        let said = format!("127.0.0.1 answered {status}");
+        ran.expect_error(5, &[&said, "look at the credit and the limits of the account and the key"]);
+        assert_eq!(server.requests(), 1, "{status}");
+    }
+}
+
+/// A spent budget is said to be one.
+#[test]
+fn spent_budget_of_a_judge_is_no_outage() {
+    let project = project(5, QUESTIONS);
+    let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nbudget_calls = 1\nconcurrency = 1");
+    project.write("suite/karat.toml", config);
+    let server = Server::start(Behaviour::GOOD);
+    let line = "score suite --submission it.jsonl --judge sonnet --allow-incomplete-judging --json";
+    let ran = run(&project, &server, line).expect(0);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let warned =
+        "14 of 15 questions are unjudged and count as no match: the budget is spent (budget_usd, budget_calls)";
+    assert!(report["warnings"].to_string().contains(warned), "{}", report["warnings"]);
+    assert!(!ran.out.contains("outage") && !ran.err.contains("outage"), "{}{}", ran.out, ran.err);
 }

@@ -1,8 +1,11 @@
 //! The ledger of judge answers: replayed without a server, bypassed, or refreshed.
 
 use super::{KEY, command, command_without_key, project, run, server_answering, unused_port, without_measurements};
-use crate::judge_engine::server::{Behaviour, Fault, Server};
+use crate::judge_engine::server::{Behaviour, Fault, Server, decision};
 use crate::project::{CommandOutput, Project};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const LINE: &str = "score suite --submission it.jsonl --judge sonnet --json";
 
@@ -180,4 +183,58 @@ fn questions_in_flight_at_a_kill_are_reported() {
     let warnings = super::warnings(&super::report(&project, &server, LINE));
     assert!(!warnings.contains("in flight"), "{warnings}");
     project.ok("store verify");
+}
+
+/// A server whose answers cannot be read until it is repaired.
+fn repairable_server() -> (Server, Arc<AtomicBool>) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let state = Arc::clone(&broken);
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |_| match state.load(Ordering::Relaxed) {
+        true => Err(Fault::Prose),
+        false => Ok(decision(7)),
+    });
+    (server, broken)
+}
+
+/// Answers that could not be read are kept and named, asked for again by the same command, and replaced.
+#[test]
+fn unreadable_answers_do_not_stick() {
+    // With few questions each ends for itself; with many the judge gives up.
+    for cases in [3, 30] {
+        let project = project(cases, 1);
+        let (server, broken) = repairable_server();
+        let place = "the ledger of ";
+        run(&project, &server, LINE).expect_error(5, &["could not be read", place]);
+        let asked = server.requests();
+        assert!(asked > 0 && project.ok("store export --ledger").contains("I believe they are"));
+        run(&project, &server, LINE).expect_error(5, &["could not be read", place]);
+        assert!(server.requests() > asked, "the second time");
+        broken.store(false, Ordering::Relaxed);
+        let before = server.requests();
+        let mended = run(&project, &server, LINE).expect(0);
+        assert_eq!(server.requests() - before, cases as u64);
+        assert!(!project.ok("store export --ledger").contains("I believe they are"), "the entries were not replaced");
+        project.ok("store verify");
+        let again = run_offline(&project, &format!("{LINE} --judge-cache only")).expect(0);
+        // A judge that gave up left requests in flight, which the next run that asks warns of.
+        let figures = |out: &str| serde_json::from_str::<Value>(out).unwrap()["tools"].clone();
+        assert_eq!(figures(&again.out), figures(&mended.out));
+    }
+}
+
+/// An exported ledger with better answers replaces what could not be read, and never the other way round.
+#[test]
+fn imported_answers_replace_unreadable_ones() {
+    let (server, broken) = repairable_server();
+    let (first, second) = (project(3, 1), project(3, 1));
+    run(&first, &server, LINE).expect(5);
+    broken.store(false, Ordering::Relaxed);
+    run(&second, &server, LINE).expect(0);
+    let bad = first.ok("store export --ledger");
+    let good = second.ok("store export --ledger");
+    first.write("good.jsonl", &good);
+    second.write("bad.jsonl", &bad);
+    first.ok("store import good.jsonl");
+    second.ok("store import bad.jsonl");
+    assert_eq!((first.ok("store export --ledger"), second.ok("store export --ledger")), (good.clone(), good));
 }

@@ -1,8 +1,10 @@
 //! Judging from the command line, with model servers on this machine.
 
+mod audit_votes;
 mod audits;
 mod faults;
 mod ledger;
+mod models;
 mod panels;
 mod people;
 mod phases;

@@ -77,7 +77,7 @@ fn panel_decides_by_majority() {
             assert_eq!(find_judge(&scorecard, member)["asked"], 4, "{member}");
         }
         let found = &scorecard["tools"][0]["cases"][1]["trials"][0]["matches"][0];
-        assert_eq!((&found["decided_by"], &found["judgement"]["judge"]), (&json!("judge"), &json!(judge)));
+        assert_eq!((&found["decided_by"], &found["judgement"]["judge"]), (&json!("judge"), &json!("a, b, c")));
         assert!(scorecard.to_string().contains("a: yes, b: no, c: yes"), "{found}");
     }
     assert_eq!(server.requests(), 12, "the second panel must be answered from the ledger");

@@ -38,7 +38,7 @@ fn report_states_refused_sampling_parameters() {
             (&entry["sampling"], &entry["refused_parameters"], entry.get("answer_format")),
             (&json!("provider_default"), &json!(["temperature"]), None)
         );
-        let warned = format!("{judge}: the provider refused `temperature`, and gave 30 answers without");
+        let warned = format!("{judge}: the model refuses `temperature`, and gave 30 answers without");
         assert!(warnings(&report).contains(&warned), "{}", warnings(&report));
         let table = run(&project, &server, &format!("score suite --submission it.jsonl --judge {judge} -v")).expect(0);
         assert!(table.out.split_whitespace().collect::<Vec<_>>().join(" ").contains("sampling: provider default"));
@@ -70,7 +70,7 @@ fn model_tools_adapt_to_refused_parameters() {
     let report: Value = serde_json::from_str(&CommandOutput::start(&mut command).expect(0).out).unwrap();
     assert_eq!(crate::run::outcomes(&report), "reported 6");
     assert_eq!((server.requests(), server.faults()), (7, 1));
-    assert!(warnings(&report).contains("the provider refused `temperature`"), "{}", warnings(&report));
+    assert!(warnings(&report).contains("the model refuses `temperature`"), "{}", warnings(&report));
 }
 
 /// Placeholder keys, as used with servers that need none, are not redacted from answers.

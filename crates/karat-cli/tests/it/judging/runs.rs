@@ -83,6 +83,23 @@ fn judged_run_is_reported_without_a_server() {
     assert!(ran.out.contains("sonnet"), "{}", ran.out);
 }
 
+/// With the present goldens, answers about unchanged ones are reused, and a changed one is asked about.
+#[test]
+fn only_changed_goldens_are_judged_again() {
+    let project = project_with_tool(2);
+    let server = server_answering(true);
+    run(&project, &server, LINE).expect(0);
+    let asked = server.requests();
+    let line = "score suite --run latest --json";
+    run(&project, &server, line).expect(0);
+    assert_eq!(server.requests(), asked, "unchanged goldens were judged again");
+    let file = "suite/cases/case-1/case.yaml";
+    project.write(file, project.read(file).replace("SQL query built from input", "Query joins a name of the user"));
+    let scored: Value = serde_json::from_str(&run(&project, &server, line).expect(0).out).unwrap();
+    assert_eq!(server.requests(), asked + 1, "{scored}");
+    assert_eq!(scored["tools"][0]["metrics"]["recall"]["value"], 1.0);
+}
+
 /// An imported run could name a judge whose URL collects keys; only judges of local files are asked.
 #[test]
 fn judges_of_an_imported_run_are_not_asked() {

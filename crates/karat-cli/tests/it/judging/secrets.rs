@@ -111,7 +111,7 @@ fn keys_are_redacted_everywhere() {
         let server = repeating();
         let more = format!("--judge {judge} --save-judgements said.jsonl -o report.json -o report.md -o report.sarif");
         let ran = run(&project, &server, &format!("score suite --submission it.jsonl {more}")).expect(0);
-        assert!(ran.err.contains("retrying in") && ran.err.contains("answered 429"), "{}", ran.err);
+        assert!(ran.err.contains(", try 2 of ") && ran.err.contains("answered 429"), "{}", ran.err);
         let begun = run(&project, &server, &format!("run suite --tool replay:it.jsonl --judge {judge} -j 1")).expect(0);
         let explained = run(&project, &server, "explain c5 --run latest").expect(0);
         assert!(explained.out.contains("Your key is [key], and Bearer [key]."), "{}", explained.out);

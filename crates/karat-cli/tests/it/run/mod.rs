@@ -1,5 +1,6 @@
 //! `karat run`: plans, outcomes, what a tool sees, interrupted runs.
 
+mod deletions;
 mod failing_writes;
 mod grants;
 mod hostile;
@@ -7,7 +8,9 @@ mod interrupted;
 mod outcomes;
 mod own_tools;
 mod plans;
+mod present_goldens;
 mod real_tools;
+mod recordings;
 mod tool_view;
 mod watch;
 

@@ -1,6 +1,7 @@
 //! Each way a trial can end has its outcome and its reason.
 
-use super::{FINDS_IT, outcomes, reasons, report, with_cases, with_tool};
+use super::{FINDS_IT, outcomes, reasons, report, sandboxed, with_cases, with_tool};
+use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::near;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -194,7 +195,7 @@ fn outages_are_retried_and_counted_apart() {
     with_tool(&project, "it", &script, &more);
     let ran = project.run("run suite --tool tools/it.toml --trials 1 -j 1").expect_error(
         0,
-        &["it on case-1, trial 1: exit code 75 means an outage (infra_exit); it exited with 75; retrying in 0.0 s"],
+        &["it on case-1, trial 1: exit code 75 means an outage (infra_exit); it exited with 75, try 2 of 4 in 0.0 s"],
     );
     assert!(!ran.out.contains("unavailable"), "{}", ran.out);
     assert_eq!(project.read("count/n").trim(), "3");
@@ -203,9 +204,9 @@ fn outages_are_retried_and_counted_apart() {
     project.write("count/n", "0");
     with_tool(&project, "it", &script, &format!("{more}\nretries = 1"));
     let ran = project.run("run suite --tool tools/it.toml patterns --trials 1 -j 1 -o r.xml -o r.md").expect(0);
-    assert!(ran.out.contains("it: 1 of 1 trial unavailable because of an outage"), "{}", ran.out);
+    assert!(ran.out.contains("it: 1 of 1 trial unavailable: an outage, no key or a spent budget"), "{}", ran.out);
     assert!(ran.err.contains("karat run --resume") && !ran.err.contains("--retry-failed"), "{}", ran.err);
-    assert!(project.read("r.xml").contains("<skipped message=\"unavailable: 1 trial met an outage\">"));
+    assert!(project.read("r.xml").contains("<skipped message=\"unavailable: 1 trial could not be tried\">"));
     assert!(project.read("r.md").contains("| unavailable |"), "{}", project.read("r.md"));
     assert!(project.ok("store list").contains("unavailable"));
     let ran = project.run("run --resume latest --json -q").expect(0);
@@ -217,9 +218,53 @@ fn outages_are_retried_and_counted_apart() {
 fn run_of_outages_alone_fails() {
     let project = with_cases(1);
     with_tool(&project, "it", "echo 'no route to host' >&2; exit 75", "infra_exit = [75]\nretries = 0");
-    let errors = ["None of 2 trials came to a report: 2 unavailable.", "trial 1 met an outage", "no route to host"];
+    let errors =
+        ["None of 2 trials came to a report: 2 unavailable.", "trial 1 could not be tried", "no route to host"];
     project.run("run suite --tool tools/it.toml -j 1 --fail-fast").expect_error(5, &errors);
     assert_eq!(project.json("store list --json")[0]["status"], "failed");
+}
+
+/// A tool that cannot be set up, or whose key is rejected, is unavailable; the others run, and the exit code says so.
+#[test]
+fn failure_of_one_tool_does_not_end_the_others() {
+    let server = Server::start(Behaviour::always(&[Fault::Unauthorized]));
+    let model = format!(
+        "kind = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:{}/v1\"\n",
+        server.port
+    );
+    let setups = [
+        ("command = [\"no-such-program\"]\nformat = \"karat\"", "was not found"),
+        ("command = [\"sh\"]\nformat = \"karat\"\nsetup = [\"sh\", \"-c\", \"exit 3\"]", "its set-up command failed"),
+        (model.as_str(), "the key was rejected"),
+    ];
+    for (manifest, why) in setups {
+        let project = with_cases(2);
+        with_tool(&project, "it", FINDS_IT, "");
+        project.write("tools/bad.toml", manifest);
+        let line = "run suite --tool tools/bad.toml tools/it.toml --json -q";
+        let ran = project.run(line).expect_error(5, &["the tool `bad` cannot be run", why, "karat run --resume"]);
+        let report = super::parsed(&ran);
+        assert_eq!(outcomes(&report), "unavailable 4", "{manifest}");
+        assert_eq!(report["tools"][1]["outcomes"]["reported"], 4, "{manifest}");
+        near(&report, "/tools/1/metrics/recall/value", 1.0);
+        assert_eq!(report["tools"][0]["metrics"]["recall"]["value"], json!(null), "{manifest}");
+        // Only its trials are left, and nothing else could be run.
+        project.run("run --resume latest -q").expect_error(5, &[why]);
+    }
+}
+
+/// A service of this machine that the sandbox keeps from a tool looks like one that is down.
+#[test]
+fn closed_ports_of_this_machine_are_told_from_outages() {
+    if !sandboxed() {
+        return;
+    }
+    let refused = "echo 'connect ECONNREFUSED 127.0.0.1:8080' >&2; exit 1";
+    check(refused, "", "crashed 2", "127.0.0.1:8080 is unreachable within the sandbox: `network = true` and `loopback");
+    let project = with_cases(1);
+    with_tool(&project, "it", refused, "network = true\nloopback = true");
+    super::report(&project, "it", "--allow it:network,loopback");
+    assert!(!super::reasons(&project)[0].contains("within the sandbox"));
 }
 
 /// What an outage kept from being tried is neither met nor failed.

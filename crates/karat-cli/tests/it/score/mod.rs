@@ -1,6 +1,7 @@
 //! `karat score`: output formats, counting, profiles, judgements, intervals.
 
 mod corrected;
+mod costs;
 mod counting;
 mod detail;
 mod formats;

@@ -97,7 +97,7 @@ fn half_failed() -> Project {
 #[test]
 fn failed_trials_count_as_misses_unless_excluded() {
     let project = half_failed();
-    let report = project.json("score . --json --submission s.jsonl");
+    let report = project.json("score . --json --submission s.jsonl --set verdict_from=any");
     assert_eq!(counts(&report), [1, 0, 3]);
     near(&report, "/tools/0/metrics/recall/value", 0.25);
     near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
@@ -107,7 +107,7 @@ fn failed_trials_count_as_misses_unless_excluded() {
         report["tools"][0]["outcomes"],
         json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "unavailable": 0, "skipped": 0 })
     );
-    let report = project.json("score . --json --submission s.jsonl --set failed_trials=exclude");
+    let report = project.json("score . --json --submission s.jsonl --set verdict_from=any --set failed_trials=exclude");
     assert_eq!(counts(&report), [1, 0, 1]);
     near(&report, "/tools/0/metrics/recall/value", 0.5);
     near(&report, "/tools/0/metrics/clean_pass/value", 1.0);
@@ -175,4 +175,34 @@ fn sarif_file_is_accepted_as_submission() {
     // In a suite of one case, all findings belong to it.
     project.write("cases.jsonl", lines(&[web]));
     assert_eq!(counts(&project.json("score . --json --submission scan.sarif")), [1, 1, 0]);
+}
+
+/// Extras that a case allows are no false alarms, wherever results are shown.
+#[test]
+fn allowed_extras_are_no_false_alarms() {
+    let noise = json!([{ "id": "f1", "title": "noise", "file": "a.py", "line_start": 1 }]);
+    let cases = [
+        json!({ "id": "open", "allow_unexpected": true, "issues": [] }),
+        json!({ "id": "shut", "issues": [] }),
+        json!({ "id": "bug", "issues": [{ "id": "g", "title": "leak", "file": "a.py", "line_start": 9 }] }),
+    ];
+    let trials = ["open", "shut", "bug"].map(|case| trial(case, "t", 1, noise.clone()));
+    let project = suite(&cases).with("t.jsonl", lines(&trials));
+    let line = "score . --submission t.jsonl --judge none";
+    let report = project.json(&format!("{line} --json"));
+    near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
+    let of_case =
+        |id: &str| report["tools"][0]["cases"].as_array().unwrap().iter().find(|case| case["case"] == id).unwrap();
+    assert_eq!((&of_case("open")["pass"], &of_case("shut")["pass"]), (&json!(true), &json!(false)));
+    let table = project.ok(line);
+    let row = |id: &str| table.lines().find(|line| line.trim_start().starts_with(id)).unwrap_or_default().to_owned();
+    assert!(row("open").contains("1 extra allowed") && row("shut").contains("1 false alarm"), "{table}");
+    let explained = project.ok("explain open --suite . --submission t.jsonl --judge none");
+    assert!(explained.contains("1 extra allowed") && !explained.contains("1 false"), "{explained}");
+    let junit = project.ok(&format!("{line} --format junit"));
+    assert_eq!(junit.matches("unexpected f1").count(), 2, "{junit}");
+    let sarif: serde_json::Value = serde_json::from_str(&project.ok(&format!("{line} --format sarif"))).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let kind = |case: &str| results.iter().find(|own| own["properties"]["case"] == case).unwrap()["kind"].clone();
+    assert_eq!((kind("open"), kind("shut")), (json!("informational"), json!("fail")));
 }

@@ -53,13 +53,13 @@ fn rates_by_category_equal_hand_computed_values() {
     assert_eq!(values, ["0.250", "0.750", "0.500", "0.667"], "{table}");
 }
 
-/// The verdict and whether it is right, of a vulnerable case without `cwe`.
+/// The verdict and whether it is right, of a vulnerable case without `cwe`, where any finding is an alarm.
 fn verdict(line: Value, judgements: &[Value]) -> (Value, Value) {
     let issues = json!([{ "id": "g", "title": "A thing is wrong", "file": "a.py" }]);
     let project = suite(&[json!({ "id": "c", "issues": issues })])
         .with("s.jsonl", lines(&[line]))
         .with("j.jsonl", lines(judgements));
-    let report = project.json("score . --json --submission s.jsonl --judgements j.jsonl");
+    let report = project.json("score . --json --submission s.jsonl --judgements j.jsonl --set verdict_from=any");
     let trial = &report["tools"][0]["cases"][0]["trials"][0];
     (trial["verdict"].clone(), trial["verdict_correct"].clone())
 }
@@ -95,7 +95,8 @@ fn right_verdict_without_the_target_is_a_lucky_guess() {
         let finding = json!([{ "id": "f", "message": word, "file": "q/q" }]);
         let project =
             suite(&[json!({ "id": "c", "issues": issues })]).with("s.jsonl", lines(&[trial("c", "t", 1, finding)]));
-        project.json("score . --json --submission s.jsonl")["tools"][0]["cases"][0]["trials"][0]["lucky_guess"].clone()
+        let report = project.json("score . --json --submission s.jsonl --set verdict_from=any");
+        report["tools"][0]["cases"][0]["trials"][0]["lucky_guess"].clone()
     };
     assert_eq!((lucky("target"), lucky("another")), (false.into(), true.into()));
 }

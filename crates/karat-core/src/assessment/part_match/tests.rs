@@ -1,4 +1,5 @@
 use super::*;
+use crate::assessment::text::Vocabulary;
 use proptest::prelude::*;
 
 fn tokens(count: usize, from: u32) -> Tokens {
@@ -54,6 +55,55 @@ fn an_empty_golden_is_never_found() {
     // With a threshold of nothing, nothing in common is enough.
     assert_eq!((matches.category(2, 1), matches.is_anywhere(2)), (Category::Weak, false));
     assert_eq!(matches.near_parts(9), []);
+}
+
+/// The category of each section against a golden part with this title; all bodies are the given ones.
+#[track_caller]
+fn check_headings(title: &str, text: &str, sections: &[(&str, &str, Category)]) {
+    let mut vocabulary = Vocabulary::default();
+    let golden = vocabulary.read(title, text);
+    for turned in [false, true] {
+        let mut sections = sections.to_vec();
+        if turned {
+            sections.reverse();
+        }
+        let index = PartIndex::new(sections.iter().map(|(h, body, _)| vocabulary.read(h, body)).collect());
+        let matches = index.matches(std::slice::from_ref(&golden), &Thresholds::default());
+        for (at, (heading, _, expect)) in sections.iter().enumerate() {
+            assert_eq!(matches.category(0, at), *expect, "{title:?} against {heading:?}");
+        }
+    }
+}
+
+/// 53 words: more than nine tenths of each section, whatever its heading is.
+const CLAUSE: &str = "The Processor shall keep records of all categories of processing that it carries out on behalf of the \
+    Controller, shall make them available to the supervisory authority on request, and shall review them at least once \
+    a year, together with the persons who are responsible for the systems in which the personal data";
+
+#[test]
+fn equal_texts_are_told_apart_by_their_headings() {
+    use Category::{Broad, Exact, Weak};
+    assert_eq!(crate::assessment::text::tokens(CLAUSE).len(), 53);
+    check_headings("4.1 Encryption", CLAUSE, &[("4.1 Encryption", CLAUSE, Exact), ("7.3 Backups", CLAUSE, Weak)]);
+    // The nearer heading decides, even if both are near.
+    check_headings("4.1 Records", CLAUSE, &[("4.1 Records", CLAUSE, Exact), ("4.2 Records", CLAUSE, Weak)]);
+    check_headings("Records", CLAUSE, &[("Records", CLAUSE, Exact), ("Records of Backups", CLAUSE, Weak)]);
+    check_headings("Security Record", CLAUSE, &[("Security Records", CLAUSE, Exact), ("Records", CLAUSE, Weak)]);
+    check_headings("Records", CLAUSE, &[("Records", CLAUSE, Exact), ("", CLAUSE, Weak)]);
+    // Equal headings: both are counterparts, even if one text differs a little.
+    let other = CLAUSE.replace("once", "twice");
+    check_headings("Records", CLAUSE, &[("Records", CLAUSE, Exact), ("records", &other, Exact)]);
+    // A heading that contradicts is no counterpart, even if there is no other.
+    check_headings("Encryption", CLAUSE, &[("Backups", CLAUSE, Weak)]);
+    check_headings("Encryption", CLAUSE, &[("", CLAUSE, Exact)]);
+    check_headings("4.1 Encryption", CLAUSE, &[("Encryption", CLAUSE, Exact)]);
+    // A larger section holds the part with its heading, or it is about something else.
+    let more = "Besides, the following applies to each of the parties. ".repeat(3);
+    let (with, without) = (format!("{more}\n\n4.1 Records\n\n{CLAUSE}"), format!("{more}\n\n{CLAUSE}"));
+    check_headings("4.1 Records", CLAUSE, &[("4.1 Records", CLAUSE, Exact), ("4 Duties", &with, Broad)]);
+    check_headings("4.1 Records", CLAUSE, &[("4.1 Records", CLAUSE, Exact), ("9 Annex", &without, Weak)]);
+    // Of two sections each is nearer in one respect.
+    check_headings("Records", CLAUSE, &[("Records", &other, Exact), ("Records kept", CLAUSE, Exact)]);
 }
 
 fn texts(count: usize) -> impl Strategy<Value = Vec<Tokens>> {

@@ -11,7 +11,8 @@ const TODAY: SuiWeights = SuiWeights {
 
 /// An expert who orders tools by an index of their own.
 fn expert(tools: &[Parts], weights: [f64; 5]) -> Expert {
-    let order = tools.iter().map(|parts| index(parts, &weights)).enumerate().collect();
+    let tools = RankedTools { parts: tools, mean: CompositeMean::AsPublished };
+    let order = (0..tools.parts.len()).map(|own| (own, tools.index(own, &weights))).collect();
     Expert { name: "anna".to_owned(), order }
 }
 
@@ -25,7 +26,7 @@ fn drawn(count: usize, seed: u64) -> Vec<Parts> {
 fn planted_weights_come_back_in_their_order() {
     let planted = [0.05, 0.5, 0.0, 0.3, 0.15];
     let tools = drawn(40, 1);
-    let found = fit(&tools, &[expert(&tools, planted)], &TODAY).unwrap();
+    let found = fit(&tools, &[expert(&tools, planted)], &TODAY, CompositeMean::AsPublished).unwrap();
     let [f2, target, precision, reasoning, calibration] = found.fitted.list();
     assert!(target > reasoning && reasoning > calibration && calibration > f2 && f2 >= precision, "{found:?}");
     assert!(found.in_sample.rho > Some(0.99) && found.tools_held_out.rho > Some(0.98), "{found:?}");
@@ -33,10 +34,27 @@ fn planted_weights_come_back_in_their_order() {
     assert_eq!((found.preferences, found.experts_held_out), (780, None));
 }
 
+/// An expert for whom one missing part spoils all is followed by a geometric index, and not by a weighted sum.
+#[test]
+fn a_geometric_index_is_fitted_as_it_is_computed() {
+    let planted = [0.1, 0.4, 0.1, 0.3, 0.1];
+    let mut tools = drawn(40, 1);
+    (0..40).step_by(4).for_each(|own| tools[own][own % 5] = 0.0);
+    let ranked = RankedTools { parts: &tools, mean: CompositeMean::Geometric };
+    let order = (0..40).map(|own| (own, ranked.index(own, &planted))).collect();
+    let expert = [Expert { name: "anna".to_owned(), order }];
+    let geometric = fit(&tools, &expert, &TODAY, CompositeMean::Geometric).unwrap();
+    let sum = fit(&tools, &expert, &TODAY, CompositeMean::AsPublished).unwrap();
+    assert!(geometric.tools_held_out.rho > Some(0.9), "{geometric:?}");
+    assert!(geometric.tools_held_out.rho > sum.tools_held_out.rho, "{geometric:?} {sum:?}");
+    let ties = geometric.standings.iter().filter(|own| own.present > 30.0).count();
+    assert_eq!(ties, 10, "all that lack a part share the last place");
+}
+
 #[test]
 fn an_order_by_the_weights_of_today_leaves_nothing_to_gain() {
     let tools = drawn(12, 2);
-    let found = fit(&tools, &[expert(&tools, TODAY.list())], &TODAY).unwrap();
+    let found = fit(&tools, &[expert(&tools, TODAY.list())], &TODAY, CompositeMean::AsPublished).unwrap();
     assert_eq!((found.with_present.rho, found.with_present.tau), (Some(1.0), Some(1.0)));
     assert!(!found.is_better());
 }
@@ -45,7 +63,7 @@ fn an_order_by_the_weights_of_today_leaves_nothing_to_gain() {
 fn an_order_by_chance_does_not_hold() {
     let tools = drawn(10, 3);
     let order = drawn(10, 4).iter().map(|parts| parts[0]).enumerate().collect();
-    let found = fit(&tools, &[Expert { name: "x".to_owned(), order }], &TODAY).unwrap();
+    let found = fit(&tools, &[Expert { name: "x".to_owned(), order }], &TODAY, CompositeMean::AsPublished).unwrap();
     assert!(found.in_sample.rho > found.tools_held_out.rho, "{found:?}");
 }
 
@@ -53,11 +71,11 @@ fn an_order_by_chance_does_not_hold() {
 fn experts_are_held_out_too() {
     let tools = drawn(15, 5);
     let (one, two) = (expert(&tools, [0.0, 1.0, 0.0, 0.0, 0.0]), expert(&tools, [0.0, 0.9, 0.1, 0.0, 0.0]));
-    let alike = fit(&tools, &[one.clone(), two], &TODAY).unwrap();
+    let alike = fit(&tools, &[one.clone(), two], &TODAY, CompositeMean::AsPublished).unwrap();
     assert!(alike.experts_held_out.unwrap().rho > Some(0.9) && alike.is_better(), "{alike:?}");
     // Who thinks the opposite agrees with nothing that was learned from the other.
     let order = one.order.iter().map(|(tool, value)| (*tool, -value)).collect();
-    let torn = fit(&tools, &[one, Expert { name: "b".to_owned(), order }], &TODAY).unwrap();
+    let torn = fit(&tools, &[one, Expert { name: "b".to_owned(), order }], &TODAY, CompositeMean::AsPublished).unwrap();
     assert!(torn.experts_held_out.unwrap().rho < Some(0.5) && !torn.is_better(), "{torn:?}");
 }
 
@@ -65,7 +83,8 @@ fn experts_are_held_out_too() {
 fn too_little_is_refused_with_the_reason() {
     let check = |tools: usize, values: fn(usize) -> f64, expect: &str| {
         let order = (0..tools).map(|tool| (tool, values(tool))).collect();
-        let found = fit(&drawn(tools, 6), &[Expert { name: "x".to_owned(), order }], &TODAY);
+        let found =
+            fit(&drawn(tools, 6), &[Expert { name: "x".to_owned(), order }], &TODAY, CompositeMean::AsPublished);
         assert!(found.unwrap_err().to_string().contains(expect), "{expect}");
     };
     check(3, |tool| tool as f64, "3 ranked tools");
@@ -81,14 +100,14 @@ proptest! {
     ) {
         let tools = drawn(count, seed);
         let ranking = expert(&tools, [0.1, 0.1, 0.2, 0.2, 0.4]);
-        let found = fit(&tools, std::slice::from_ref(&ranking), &TODAY).unwrap();
+        let found = fit(&tools, std::slice::from_ref(&ranking), &TODAY, CompositeMean::AsPublished).unwrap();
         prop_assert!((found.fitted.list().iter().sum::<f64>() - 1.0).abs() < 1e-9);
         prop_assert!(found.fitted.list().iter().all(|weight| *weight >= 0.0));
         let place = |tool: usize| (tool + turn) % count;
         let mut turned = tools.clone();
         (0..count).for_each(|tool| turned[place(tool)] = tools[tool]);
         let order = ranking.order.iter().map(|(&tool, &value)| (place(tool), value)).collect();
-        let again = fit(&turned, &[Expert { order, ..ranking }], &TODAY).unwrap();
+        let again = fit(&turned, &[Expert { order, ..ranking }], &TODAY, CompositeMean::AsPublished).unwrap();
         for (one, other) in found.fitted.list().iter().zip(again.fitted.list()) {
             prop_assert!((one - other).abs() < 5e-4, "{found:?} {again:?}");
         }

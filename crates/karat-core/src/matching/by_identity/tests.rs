@@ -77,3 +77,111 @@ fn many_equal_keys_stay_linear() {
     let findings: Vec<Finding> = (0..20_000).map(|_| finding("a.ts", "r", 3)).collect();
     assert_eq!(match_all(&goldens, &findings, &RULES).matched.len(), 20_000);
 }
+
+#[test]
+fn a_finding_with_several_keys_gives_way() {
+    let merged = |line: u32, also: u32| Finding {
+        merged: vec![MergedReport { rule_id: Some("r".to_owned()), line_start: Some(also), ..MergedReport::default() }],
+        ..finding("a.ts", "r", line)
+    };
+    let goldens = [golden("a.ts", "r", Some(3)), golden("a.ts", "r", Some(4))];
+    let findings = [merged(3, 4), finding("a.ts", "r", 3)];
+    check(&goldens, &findings, &RULES, "0>1 1>0");
+    check(&goldens, &[findings[1].clone(), findings[0].clone()], &RULES, "0>0 1>1");
+    // A chain in which each gives way to the next.
+    let goldens: Vec<Golden> = (1..=50).map(|line| golden("a.ts", "r", Some(line))).collect();
+    let findings: Vec<Finding> = (1..50).map(|line| merged(line, line + 1)).chain([finding("a.ts", "r", 1)]).collect();
+    assert_eq!(match_all(&goldens, &findings, &RULES).matched.len(), 50);
+}
+
+#[test]
+fn goldens_that_cannot_be_matched_stay_linear() {
+    let merged = |line: u32| Finding {
+        merged: vec![MergedReport { rule_id: Some("r".to_owned()), line_start: Some(3), ..MergedReport::default() }],
+        ..finding("a.ts", "r", line)
+    };
+    let goldens: Vec<Golden> =
+        (0..40_000).map(|at| golden("a.ts", "r", Some(if at % 2 == 0 { 3 } else { at }))).collect();
+    let findings: Vec<Finding> = (0..20_000).map(merged).collect();
+    assert_eq!(match_all(&goldens, &findings, &RULES).matched.len(), 20_000);
+}
+
+/// The most pairs of which no two share a golden or a finding, by trying all ways.
+fn most(fits: &[Vec<bool>], golden: usize, used: u32) -> usize {
+    let Some(row) = fits.get(golden) else { return 0 };
+    let free = |finding: &usize| row[*finding] && used >> finding & 1 == 0;
+    let taken = (0..row.len()).filter(free).map(|finding| 1 + most(fits, golden + 1, used | 1 << finding)).max();
+    taken.unwrap_or(0).max(most(fits, golden + 1, used))
+}
+
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(n - 1);
+    let with_last = |order: &Vec<usize>| -> Vec<Vec<usize>> {
+        (0..n).map(|at| [&order[..at], &[n - 1], &order[at..]].concat()).collect()
+    };
+    shorter.iter().flat_map(with_last).collect()
+}
+
+#[test]
+fn order_decides_neither_how_many_match_nor_the_verdict() {
+    let profile: crate::profile::Profile =
+        toml::from_str(include_str!("../../../../karat/profiles/identity.toml")).unwrap();
+    let vocabulary = crate::matching::text::Vocabulary::default();
+    let mut random = crate::stats::random::Random::new(7, 0);
+    let mut below = |n: usize| (random.unit() * n as f64) as u32;
+    let mut gave_way = 0;
+    for _ in 0..3_000 {
+        let goldens: Vec<Golden> = (0..1 + below(4))
+            .map(|_| {
+                let kind = below(8);
+                let file = if kind == 6 { "*.ts" } else { "a.ts" };
+                let mut own = golden(file, "r", (kind < 7).then(|| 1 + below(3)));
+                own.rule_aliases = (0..below(2)).map(|_| "s".to_owned()).collect();
+                own.acceptance = [Acceptance::Required, Acceptance::Required, Acceptance::Acceptable, Acceptance::Trap]
+                    [below(4) as usize];
+                own
+            })
+            .collect();
+        let findings: Vec<Finding> = (0..below(5))
+            .map(|_| {
+                let mut own = finding("a.ts", ["r", "s"][below(2) as usize], 1 + below(3));
+                let merged = |rule: u32, line: u32| MergedReport {
+                    rule_id: Some(["r", "s"][rule as usize].to_owned()),
+                    line_start: Some(1 + line),
+                    ..MergedReport::default()
+                };
+                own.merged = (0..below(3)).map(|_| merged(below(2), below(3))).collect();
+                own
+            })
+            .collect();
+        let alone = |golden: &Golden, finding: &Finding| {
+            !match_all(std::slice::from_ref(golden), std::slice::from_ref(finding), &profile.identity)
+                .matched
+                .is_empty()
+        };
+        let fits: Vec<Vec<bool>> =
+            goldens.iter().map(|golden| findings.iter().map(|finding| alone(golden, finding)).collect()).collect();
+        let expected = most(&fits, 0, 0);
+        let case = crate::suite::Case { goldens, ..crate::suite::Case::new("c") };
+        let prepared = PreparedCase::new(&case, &vocabulary, &profile);
+        let outcome = |order: &[usize]| {
+            let ordered: Vec<Finding> = order.iter().map(|at| findings[*at].clone()).collect();
+            let matched = match_all(&case.goldens, &ordered, &profile.identity).matched;
+            assert_eq!(matched.len(), expected, "{:#?}\n{ordered:#?}", case.goldens);
+            assert!(matched.iter().all(|(golden, finding, _)| fits[*golden][order[*finding]]));
+            let found: Vec<usize> = matched.iter().map(|(golden, ..)| *golden).collect();
+            let result = by_identity(&prepared, &ordered);
+            result.assert_conserved(ordered.len(), case.required().count());
+            let missed: Vec<usize> = result.misses.iter().map(|miss| miss.golden).collect();
+            (found, missed, result.extras.is_empty())
+        };
+        let orders = permutations(findings.len());
+        let first = outcome(&orders[0]);
+        assert!(orders.iter().all(|order| outcome(order) == first), "{:#?}\n{findings:#?}", case.goldens);
+        gave_way += usize::from(expected > 1 && findings.iter().any(|finding| !finding.merged.is_empty()));
+    }
+    assert!(gave_way > 300, "{gave_way}");
+}

@@ -13,8 +13,13 @@ const HARM: HarmWeights = HarmWeights {
 
 fn classes(indices: &[usize], confirmed: bool) -> Classes {
     let mut classes = Classes::default();
-    indices.iter().for_each(|index| classes.add(Classification::ALL[*index], confirmed));
+    indices.iter().for_each(|index| classes.add(finding(Classification::ALL[*index], confirmed)));
     classes
+}
+
+fn finding(class: Classification, classified: bool) -> AuditedFinding {
+    let people = PeopleOnFinding { classified, ..PeopleOnFinding::default() };
+    AuditedFinding { class: Some(class), people, is_valid: None }
 }
 
 #[test]
@@ -56,7 +61,7 @@ proptest! {
         twice += some;
         prop_assert_eq!(twice.precision(), some.precision());
         let mut worse = some;
-        worse.add(Classification::Hallucinated, false);
+        worse.add(finding(Classification::Hallucinated, false));
         prop_assert!(worse.precision().unwrap() <= some.precision().unwrap());
     }
 }

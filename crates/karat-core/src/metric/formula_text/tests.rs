@@ -1,5 +1,6 @@
 use super::*;
 use crate::metric::table::{METRICS, find};
+use crate::profile::DetectionPart;
 
 fn profile() -> Profile {
     toml::from_str(include_str!("../../../../karat/profiles/karat.toml")).unwrap()
@@ -20,6 +21,7 @@ const OF_AUDITED_FINDINGS: [&str; 11] = [
     "informational_rate",
     "harm_weighted_invalid_rate",
 ];
+const COMPOSITES: [&str; 3] = ["sui", "true_understanding_score", "true_understanding_geometric"];
 const DEVIATIONS: &[&str] = &["std_rcir", "std_ava", "std_fsv"];
 
 /// Makes sure that a change of the profile changes the formulas of these metrics and of no others.
@@ -50,6 +52,9 @@ fn each_value_of_a_profile_shows_in_the_formulas_it_changes() {
     check(|p| p.calibration.overconfident_above = 0.9, &["overconfidence_rate"]);
     check(|p| p.calibration.underconfident_below = 0.4, &["underconfidence_rate"]);
     check(|p| p.sui.reasoning = 0.5, &["sui"]);
+    check(|p| p.composites.detection = DetectionPart::PartialCreditDetection, &COMPOSITES);
+    check(|p| p.composites.precision = PrecisionPart::FindingPrecisionConfirmed, &COMPOSITES);
+    check(|p| p.composites.mean = CompositeMean::Geometric, &["sui", "true_understanding_score"]);
     check(|p| p.audit_conventions.no_findings_is_precise = true, &OF_AUDITED_FINDINGS);
     check(|p| p.audit_conventions.population_std = true, DEVIATIONS);
     check(|p| p.audit_conventions.zero_confidence_in_no_bin = true, &["ece", "mce", "finding_ece"]);
@@ -71,5 +76,11 @@ fn weights_are_those_that_are_applied() {
     assert_eq!(
         formula(&own),
         "0.625 verdict_f2 + 0.125 target_detection_rate + 0.075 finding_precision + 0.175 (1 − ece)"
+    );
+    own.composites.detection = DetectionPart::PartialCreditDetection;
+    own.composites.mean = CompositeMean::Geometric;
+    assert_eq!(
+        formula(&own),
+        "verdict_f2^0.625 · partial_credit_detection^0.125 · finding_precision^0.075 · (1 − ece)^0.175"
     );
 }

@@ -84,7 +84,7 @@ impl Model {
         let mut answers: Vec<Option<Result<Value, UnansweredV1>>> = vec![None; questions.len()];
         let observer = &mut *context.observer;
         let mut on_event = |event: EngineEvent<'_>| match event {
-            EngineEvent::Retrying { wait, why } => observer(AssessEvent::Retrying { model, wait, why }),
+            EngineEvent::Retrying(retry) => observer(AssessEvent::Retrying { model, retry }),
             EngineEvent::Settled { index, exchange } => {
                 let answer = answer(step, &exchange);
                 let (about, failure) = (inputs[index].about, answer.as_ref().err());
@@ -110,6 +110,8 @@ fn answer(step: Step, exchange: &Exchange) -> Result<Value, UnansweredV1> {
             let kind = match reason {
                 FailureReason::Budget => "budget",
                 FailureReason::Cancelled => "cancelled",
+                // As with tools: no answer in time is the model's doing.
+                FailureReason::Unanswered if exchange.timed_out => "timed_out",
                 FailureReason::Unanswered => "unanswered",
                 FailureReason::Unreadable => "unreadable",
                 FailureReason::Rejected => "rejected",

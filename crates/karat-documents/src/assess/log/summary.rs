@@ -10,7 +10,10 @@ use std::io::{BufRead, BufReader, Read};
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// In the order of execution.
-const STAGES: [&str; 4] = ["ingest", "search", "relevance", "verdict"];
+const STAGES: [&str; 6] = ["ingest", "search", "embedding", "rerank", "relevance", "verdict"];
+
+/// Events that are counted.
+const COUNTED: [&str; 5] = ["document_read", "bundle_searched", "search_model_used", "call_settled", "model_failed"];
 
 /// Reads a log. Unreadable lines, such as the last one of a killed process, are counted.
 pub fn summarize(log: &LogFile) -> Result<LogSummaryV1, LogError> {
@@ -56,14 +59,15 @@ impl Tally {
         }
         if let Some(stage) = line.stage.clone() {
             let place = STAGES.iter().position(|own| *own == stage).unwrap_or(STAGES.len());
-            let key = (place, stage.clone(), line.evaluation_model.clone());
-            if matches!(line.event.as_str(), "document_read" | "bundle_searched" | "call_settled" | "model_failed") {
+            let model = line.evaluation_model.clone().or_else(|| line.search_model.clone());
+            let key = (place, stage.clone(), model.clone());
+            if COUNTED.contains(&line.event.as_str()) {
                 self.count(&key, &line);
             }
             if let Some(kind) = &line.error_kind {
                 let new = || LogErrorV1 {
                     stage,
-                    model: line.evaluation_model.clone(),
+                    model,
                     kind: kind.clone(),
                     count: 0,
                     first: line.error.clone().unwrap_or_default(),
@@ -86,14 +90,23 @@ impl Tally {
         stage.errors += usize::from(line.error_kind.is_some());
         stage.tokens_in = stage.tokens_in.saturating_add(line.tokens_in.unwrap_or_default());
         stage.tokens_out = stage.tokens_out.saturating_add(line.tokens_out.unwrap_or_default());
-        if let Some(usd) = line.usd {
-            *stage.usd.get_or_insert(0.0) += usd;
+        match line.usd {
+            Some(usd) => *stage.usd.get_or_insert(0.0) += usd,
+            None => stage.usd_is_lower_bound |= line.tokens_in.or(line.tokens_out).is_some_and(|_| !line.cached),
         }
         times.extend(line.latency_ms);
     }
 
     fn finish(self, batch_run_id: &str) -> LogSummaryV1 {
-        let stage = |(stage, times)| LogStageV1 { latency_ms: latency(times), ..stage };
+        let stages: Vec<(LogStageV1, Vec<f64>)> = self.stages.into_values().collect();
+        let known: Vec<f64> = stages.iter().filter_map(|(stage, _)| stage.usd).collect();
+        let is_partial = stages.iter().any(|(stage, _)| stage.usd_is_lower_bound);
+        let stage = |(stage, times): (LogStageV1, Vec<f64>)| LogStageV1 {
+            latency_ms: latency(times),
+            // Nothing known is no bound.
+            usd_is_lower_bound: stage.usd_is_lower_bound && stage.usd.is_some(),
+            ..stage
+        };
         let first = self.first.unwrap_or_default();
         LogSummaryV1 {
             batch_run_id: batch_run_id.to_owned(),
@@ -103,7 +116,9 @@ impl Tally {
             templates: self.templates.into_iter().collect(),
             bundles: self.bundles.len(),
             requirements: self.requirements.len(),
-            stages: self.stages.into_values().map(stage).collect(),
+            stages: stages.into_iter().map(stage).collect(),
+            usd: (!known.is_empty()).then(|| known.iter().sum()),
+            usd_is_lower_bound: is_partial && !known.is_empty(),
             errors: self.errors.into_values().collect(),
             ..self.summary
         }
@@ -172,5 +187,9 @@ mod tests {
         assert_eq!((error.kind.as_str(), error.count, error.first.as_str()), ("rejected", 2, "too long"));
         assert_eq!((summary.began.as_str(), summary.ended, summary.unreadable_lines), ("t0", None, 1));
         assert_eq!((summary.bundles, summary.requirements), (1, 1));
+        // One of the calls has a price, and others that were made have none.
+        assert_eq!((summary.usd, summary.usd_is_lower_bound), (Some(0.5), true));
+        let partial: Vec<bool> = summary.stages.iter().map(|stage| stage.usd_is_lower_bound).collect();
+        assert_eq!(partial, [false, false, true, false]);
     }
 }

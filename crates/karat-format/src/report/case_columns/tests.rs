@@ -18,7 +18,7 @@ fn trial(number: usize) -> TrialResultV1 {
         counted: bit(0),
         notes: ThinVec::new(),
         verdict: [None, Some(Verdict::Vulnerable), Some(Verdict::Safe)][number % 3],
-        verdict_correct: bit(1),
+        verdict_correct: (!number.is_multiple_of(4)).then_some(bit(1)),
         lucky_guess: bit(2).then_some(bit(1)),
         confidence: bit(3).then_some(number as f64 / 7.0),
         calibration_error: bit(3).then_some(number as f64 / 9.0),

@@ -160,7 +160,7 @@ impl AnswerQuality {
         match one.said {
             None => Self::Unanswered,
             Some(answer) if answer == one.golden => Self::Right,
-            Some(_) if one.compliance > 0.0 => Self::Near,
+            Some(_) if one.compliance.is_some_and(|near| near > 0.0) => Self::Near,
             Some(_) => Self::Wrong,
         }
     }

@@ -8,6 +8,7 @@ use karat_format::diagnostic::harmless;
 use karat_report::TerminalStyle;
 use karat_report::grid::{self, Cell};
 use karat_report::number::{or_dash, three};
+use karat_report::table::audit_agreement;
 
 const WIDEST: usize = 12;
 
@@ -19,7 +20,11 @@ pub fn draw(agreement: &Agreement, look: &TerminalStyle) -> String {
         n => format!(", {n} of them rated by two or more"),
     };
     let raters_count = count(raters.len(), "rater");
-    let mut out = format!("Agreement on {on}: {raters_count}, {}{shared}\n\n", count(*items, "item"));
+    let mut out = String::new();
+    if let Some(audits) = &agreement.audits {
+        out = format!("{}\n", audit_agreement(audits, look));
+    }
+    out.push_str(&format!("Agreement on {on}: {raters_count}, {}{shared}\n\n", count(*items, "item")));
     out.push_str(&figures(agreement, look));
     if !agreement.cohen.is_empty() {
         out.push('\n');

@@ -2,25 +2,33 @@
 
 use super::opinions::{Item, On, Opinions, Rated, RatingValue, Scale, gather, no_ratings};
 use crate::failure::Result;
-use karat_core::judgement::{AuditDecision, Classification, Decision, Judgement, PairDecision, TypeMatch};
+use karat_core::judgement::{Decision, Judgement, PairDecision};
+use karat_core::panel::{AuditAnswer, AuditField, AuditRatings};
+use karat_core::stats::agreement::Level;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::plural;
+use karat_report::build::audit_agreement;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which goldens there were to be found; trials may come from several submissions.
 pub(super) type SuiteTrials<'a> = (&'a Suite, &'a [Trial]);
 
-/// The opinions in judgements; by default on matches if there are any, else on verdicts. `trials` are for [`On::Found`].
+/// The opinions in judgements; by default on matches if there are any, else on the first decision of audits that two judges
+/// share, and with the agreement on each of the ten. `trials` are for [`On::Found`].
 pub(super) fn from_judgements(
     judgements: &[Judgement],
     on: Option<On>,
     trials: Option<SuiteTrials<'_>>,
 ) -> Result<Opinions> {
-    let on = on.unwrap_or_else(|| {
+    let Some(on) = on else {
+        let mut audits = AuditRatings::default();
+        judgements.iter().for_each(|judgement| audits.add(judgement));
         let has_pairs = judgements.iter().any(|judgement| matches!(judgement.decision, Decision::Pair(_)));
-        if has_pairs { On::Match } else { On::Verdict }
-    });
+        let on = if has_pairs { On::Match } else { On::Audit(audits.first_shared()) };
+        let opinions = from_judgements(judgements, Some(on), trials)?;
+        return Ok(Opinions { audits: audit_agreement(&audits), ..opinions });
+    };
     let mut notes = Vec::new();
     let rated = match on {
         On::Found => found(judgements, trials, &mut notes),
@@ -29,22 +37,14 @@ pub(super) fn from_judgements(
     if rated.is_empty() {
         return Err(no_ratings(on, &alternatives(judgements, on)));
     }
-    let (values, scale) = match on {
-        On::Match | On::Found => (vec!["false", "true"], Scale::Nominal),
-        On::Verdict => (vec!["none", "safe", "vulnerable"], Scale::Nominal),
-        On::Classification => (Classification::ALL.map(Classification::as_str).to_vec(), Scale::Nominal),
-        On::TypeMatch => (type_matches().map(TypeMatch::as_str).to_vec(), Scale::Ordinal),
-        On::Rcir | On::Ava | On::Fsv | On::Value => return gather(on, rated, None, notes),
+    let field = match on {
+        On::Match | On::Found => AuditField::TargetFound,
+        On::Audit(field) => field,
+        On::Value => return gather(on, rated, None, notes),
     };
-    let values = values.into_iter().map(str::to_owned).collect();
-    gather(on, rated, Some((values, scale)), notes)
-}
-
-/// From the worst to the best.
-fn type_matches() -> [TypeMatch; 5] {
-    let mut levels = TypeMatch::ALL;
-    levels.reverse();
-    levels
+    let scale = if field.level() == Level::Ordinal { Scale::Ordinal } else { Scale::Nominal };
+    let values = field.categories().map(|names| names.into_iter().map(str::to_owned).collect());
+    gather(on, rated, values.map(|values| (values, scale)), notes)
 }
 
 fn ratings(judgement: &Judgement, on: On) -> Vec<Rated> {
@@ -59,33 +59,18 @@ fn ratings(judgement: &Judgement, on: On) -> Vec<Rated> {
             let (golden, finding) = (golden.as_ref().map(ToString::to_string), Some(finding.to_string()));
             vec![rate(Item { golden, finding, ..trial }, RatingValue::Listed(usize::from(*matched)), explanation)]
         }
-        (Decision::Audit(audit), On::Classification) => {
-            let rated = audit.findings.iter().filter_map(|found| {
-                let at = Classification::ALL.iter().position(|class| *class == found.classification)?;
-                let item = Item { finding: Some(found.finding.to_string()), ..trial.clone() };
-                Some(rate(item, RatingValue::Listed(at), &audit.explanation))
+        (Decision::Audit(audit), On::Audit(field)) => {
+            let rated = field.answers(audit).into_iter().map(|(finding, answer)| {
+                let item = Item { finding: finding.map(ToString::to_string), ..trial.clone() };
+                let value = match answer {
+                    AuditAnswer::Category(category) => RatingValue::Listed(category),
+                    AuditAnswer::Number(number) => RatingValue::Number(number),
+                };
+                rate(item, value, &audit.explanation)
             });
             rated.collect()
         }
-        (Decision::Audit(audit), _) => {
-            audit_value(audit, on).map(|value| rate(trial, value, &audit.explanation)).into_iter().collect()
-        }
-        (Decision::Pair(_) | Decision::Unjudged(_) | Decision::Extra(_), _) => Vec::new(),
-    }
-}
-
-fn audit_value(audit: &AuditDecision, on: On) -> Option<RatingValue> {
-    let target = audit.target.as_ref();
-    match on {
-        On::Verdict => Some(RatingValue::Listed(audit.said_vulnerable.map_or(0, |answer| 1 + usize::from(answer)))),
-        On::TypeMatch => {
-            let stated = target?.type_match?;
-            type_matches().iter().position(|level| *level == stated).map(RatingValue::Listed)
-        }
-        On::Rcir => target?.rcir.map(RatingValue::Number),
-        On::Ava => target?.ava.map(RatingValue::Number),
-        On::Fsv => target?.fsv.map(RatingValue::Number),
-        On::Match | On::Found | On::Classification | On::Value => None,
+        _ => Vec::new(),
     }
 }
 
@@ -197,7 +182,7 @@ fn targets(judgements: &[Judgement]) -> Vec<Rated> {
         let Decision::Audit(audit) = &judgement.decision else { return None };
         let (case, tool, trial) = key(judgement);
         let (item, rater) = (Item::for_trial(case, tool, trial), judgement.judge.to_string());
-        let value = RatingValue::Listed(usize::from(audit.target.as_ref()?.found));
+        let value = RatingValue::Listed(usize::from(audit.target.as_ref()?.found?));
         Some(Rated { item, rater, value, explanation: audit.explanation.clone() })
     };
     judgements.iter().filter_map(rated).collect()

@@ -1,6 +1,8 @@
 //! Who decided what about which item.
 
 use crate::failure::{Failure, Result};
+use karat_core::panel::AuditField;
+use karat_format::report::AuditAgreementV1;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,27 +13,27 @@ pub enum On {
     /// Whether a finding reports a golden.
     Match,
     Found,
-    Classification,
-    Verdict,
-    TypeMatch,
-    Rcir,
-    Ava,
-    Fsv,
+    /// A decision of audits.
+    Audit(AuditField),
     /// The column of a CSV file.
     Value,
 }
 
 impl On {
     /// All decisions that judgements contain, with their names on the command line and in JSON.
-    pub const NAMES: [(&str, Self); 8] = [
+    pub const NAMES: [(&str, Self); 12] = [
         ("match", Self::Match),
         ("found", Self::Found),
-        ("classification", Self::Classification),
-        ("verdict", Self::Verdict),
-        ("type_match", Self::TypeMatch),
-        ("rcir", Self::Rcir),
-        ("ava", Self::Ava),
-        ("fsv", Self::Fsv),
+        ("classification", Self::Audit(AuditField::Classification)),
+        ("matches_target", Self::Audit(AuditField::MatchesTarget)),
+        ("is_valid_concern", Self::Audit(AuditField::IsValidConcern)),
+        ("verdict", Self::Audit(AuditField::SaidVulnerable)),
+        ("confidence", Self::Audit(AuditField::ConfidenceExpressed)),
+        ("target.found", Self::Audit(AuditField::TargetFound)),
+        ("type_match", Self::Audit(AuditField::TypeMatch)),
+        ("rcir", Self::Audit(AuditField::Rcir)),
+        ("ava", Self::Audit(AuditField::Ava)),
+        ("fsv", Self::Audit(AuditField::Fsv)),
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -107,6 +109,8 @@ pub struct Opinions {
     /// Sorted, with opinions in the order of raters.
     pub(super) items: Vec<(Item, Vec<Opinion>)>,
     pub(super) notes: Vec<String>,
+    /// The agreement on each decision of the audits among the judgements, unless one decision was asked for.
+    pub(super) audits: Option<AuditAgreementV1>,
 }
 
 pub(super) fn no_ratings(on: On, there: &str) -> Failure {
@@ -160,5 +164,5 @@ pub(super) fn gather(
         // An audit may name a finding twice; the first counts.
         opinions.dedup_by_key(|opinion| opinion.rater);
     }
-    Ok(Opinions { on, raters, values, scale, items, notes })
+    Ok(Opinions { on, raters, values, scale, items, notes, audits: None })
 }

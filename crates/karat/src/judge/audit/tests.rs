@@ -4,7 +4,7 @@ use super::*;
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden, Severity};
 use karat_core::ids::{CaseId, ToolName};
-use karat_core::judgement::TypeMatch;
+use karat_core::judgement::{Expressed, TypeMatch};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::PullRequest;
@@ -244,12 +244,15 @@ fn refused(answer: &Value, case: &Case, trial: &Trial, expect: &str) {
 fn an_answer_becomes_an_audit_of_the_trial() {
     let audit = decision(&good(), &case(), &listed()).unwrap();
     let told: Vec<String> =
-        audit.findings.iter().map(|f| format!("{} {}", f.finding, f.classification.as_str())).collect();
+        audit.findings.iter().map(|f| format!("{} {}", f.finding, f.classification.unwrap().as_str())).collect();
     assert_eq!(told, ["secret-7 TARGET_MATCH", "secret-8 PARTIAL_MATCH", "secret-9 HALLUCINATED"]);
     let target = audit.target.unwrap();
-    assert_eq!((target.found, target.finding.unwrap().as_str()), (true, "secret-7"));
+    assert_eq!((target.found, target.finding.unwrap().as_str()), (Some(true), "secret-7"));
     assert_eq!((target.type_match, target.rcir, target.fsv), (Some(TypeMatch::Exact), Some(1.0), Some(0.0)));
-    assert_eq!((audit.said_vulnerable, audit.confidence_expressed), (Some(true), Some(0.9)));
+    assert_eq!(
+        (audit.said_vulnerable, audit.confidence_expressed),
+        (Some(Expressed::Value(true)), Some(Expressed::Value(0.9)))
+    );
     assert_eq!(audit.explanation.as_deref(), Some("It saw it."));
 }
 
@@ -260,13 +263,13 @@ fn claims_of_a_text_are_counted() {
     assert_eq!(names, ["response:1", "response:2"]);
     assert!(audit.findings.iter().all(|found| found.finding.is_claim()));
     assert_eq!(audit.target.unwrap().finding.unwrap().as_str(), "response:1");
-    assert_eq!(audit.confidence_expressed, None);
+    assert_eq!(audit.confidence_expressed, Some(Expressed::Nothing));
     let none = json!({
         "said_vulnerable": false, "findings": [], "explanation": "",
         "target": {"found": false, "finding": null, "type_match": null, "rcir": null, "ava": null, "fsv": null}
     });
     let audit = decision(&none, &case(), &prose()).unwrap();
-    assert_eq!((audit.findings.len(), audit.target.unwrap().found, audit.explanation), (0, false, None));
+    assert_eq!((audit.findings.len(), audit.target.unwrap().found, audit.explanation), (0, Some(false), None));
 }
 
 #[test]
@@ -458,7 +461,7 @@ fn good_answers_fit_their_schema() {
     }
     let missed = r#"{"findings": [], "target": {"found": false}, "explanation": "x", "note": 1}"#;
     let read = answer::parse_text(missed, &prompt(&case(), &prose()).schema).unwrap();
-    assert!(!decision(&read, &case(), &prose()).unwrap().target.unwrap().found);
+    assert_eq!(decision(&read, &case(), &prose()).unwrap().target.unwrap().found, Some(false));
 }
 
 #[test]
@@ -475,9 +478,12 @@ fn silence_is_decided_by_rule() {
             let audit = by_rule(&case, trial).unwrap();
             assert_eq!(
                 (audit.said_vulnerable, audit.findings.len(), audit.confidence_expressed),
-                (expect, 0, Some(0.9))
+                (Some(expect.into()), 0, Some(Expressed::Value(0.9)))
             );
-            assert_eq!(audit.target.map(|target| target.found), (case.verdict == Verdict::Vulnerable).then_some(false));
+            assert_eq!(
+                audit.target.and_then(|target| target.found),
+                (case.verdict == Verdict::Vulnerable).then_some(false)
+            );
         }
     };
     check(&silent(Some(Verdict::Vulnerable), None), Some(true));

@@ -5,8 +5,8 @@ use crate::failure::{Failure, Result};
 use crate::judge::registry::{Judge, JudgeKind};
 use crate::judge::{audit, code_context};
 use karat_core::finding::Finding;
-use karat_core::judgement::{AuditDecision, Decision, Judgement};
-use karat_core::panel::settle_audits;
+use karat_core::judgement::{AuditDecision, ClassifiedFinding, Decision, Judgement};
+use karat_core::panel::AuditField;
 use karat_core::stats::agreement::Rating;
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
@@ -40,20 +40,26 @@ impl JudgeSession<'_, '_> {
         };
         let open: Vec<OpenTrial<'_>> =
             trials.iter().filter(is_open).filter_map(|trial| Some((*cases.get(trial.case.as_str())?, trial))).collect();
-        let audits = match &judge.kind {
+        match &judge.kind {
             JudgeKind::Panel(panel) => {
                 let voices = panel.members.iter().map(|member| self.audit_alone(member, &open));
                 let voices = voices.collect::<Result<Vec<_>, _>>()?;
-                let audits = settle(&voices, open.len());
                 let own = self.usage.for_judge(judge);
                 own.asked += open.iter().filter(|(case, trial)| audit::by_rule(case, trial).is_none()).count();
-                audits.iter().filter(|audit| audit.is_none()).for_each(|_| own.fail(NO_DECISION));
-                self.usage.set_agreement(&panel.members, (0..open.len()).map(|index| verdicts(&voices, index)));
-                audits
+                let unanswered = (0..open.len()).filter(|index| voices.iter().all(|voice| voice[*index].is_none()));
+                unanswered.for_each(|_| own.fail(NO_DECISION));
+                let verdicts = (0..open.len()).map(|index| verdicts(&voices, index));
+                self.usage.set_agreement(&panel.members, Some(AuditField::SaidVulnerable), verdicts);
+                // Scoring merges them, as it does when they are read from a file.
+                for (member, audits) in panel.members.iter().zip(voices) {
+                    given.extend(judgements(member, &open, audits));
+                }
             }
-            _ => self.audit_alone(judge, &open)?,
-        };
-        given.extend(judgements(judge, &open, audits));
+            _ => {
+                let audits = self.audit_alone(judge, &open)?;
+                given.extend(judgements(judge, &open, audits));
+            }
+        }
         Ok(given)
     }
 
@@ -101,7 +107,8 @@ fn is_audited(trial: &Trial, judgements: &[&Judgement]) -> bool {
     });
     let (people, models): (Vec<_>, Vec<_>) = audits.partition(|(human, _)| *human);
     let is_classified = |finding: &Finding| {
-        people.iter().any(|(_, audit)| audit.findings.iter().any(|found| found.finding == finding.id))
+        let classified = |found: &ClassifiedFinding| found.finding == finding.id && found.classification.is_some();
+        people.iter().any(|(_, audit)| audit.findings.iter().any(classified))
     };
     !models.is_empty() || !people.is_empty() && trial.findings.iter().all(is_classified)
 }
@@ -113,19 +120,11 @@ fn judgements(judge: &Judge, open: &[OpenTrial<'_>], audits: Vec<Audited>) -> im
     })
 }
 
-fn settle(voices: &[Vec<Audited>], trials: usize) -> Vec<Audited> {
-    let settle_trial = |index: usize| {
-        let audits: Vec<&AuditDecision> =
-            voices.iter().filter_map(|voice| voice[index].as_ref().map(|(audit, _)| audit)).collect();
-        settle_audits(&audits).map(|consensus| (consensus.decision, None))
-    };
-    (0..trials).map(settle_trial).collect()
-}
-
 fn verdicts(voices: &[Vec<Audited>], index: usize) -> Vec<Rating> {
     let ratings = voices.iter().enumerate().filter_map(|(rater, voice)| {
         let (audit, _) = voice[index].as_ref()?;
-        Some(Rating { rater, category: audit.said_vulnerable.map_or(0, |vulnerable| 1 + usize::from(vulnerable)) })
+        let verdict = audit.said_vulnerable?.value();
+        Some(Rating { rater, category: verdict.map_or(0, |vulnerable| 1 + usize::from(vulnerable)) })
     });
     ratings.collect()
 }

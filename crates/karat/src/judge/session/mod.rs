@@ -16,11 +16,11 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{CaseContext, PairQuestion, run_judge_rounds_in};
 use karat_core::trial::Trial;
 use karat_io::cancel::Cancel;
+use karat_llm::engine::Retry;
 use karat_llm::ledger::Ledger;
-use pairs::{PanelVotes, answer_locally};
+use pairs::{PanelAnswer, PanelVotes, answer_locally};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::time::Duration;
 use usage::UsageTable;
 
 /// What a judge needs to answer.
@@ -41,7 +41,7 @@ pub enum JudgeEvent<'a> {
     /// A question is done, with or without a decision.
     Settled { answered: bool },
     /// A request failed and is repeated.
-    Retrying { wait: Duration, why: &'a str },
+    Retrying(&'a Retry),
 }
 
 pub(super) fn cannot_audit(judge: &JudgeName) -> String {
@@ -84,7 +84,7 @@ impl JudgeContext<'_> {
     /// Asks a judge about exactly these pairs. There is a judgement for each of them.
     pub(crate) fn ask_about(&mut self, judge: &Judge, questions: &[PairQuestion<'_>]) -> Result<SessionResult> {
         let mut session = JudgeSession::new(judge, self);
-        let judgements = session.answer(questions)?;
+        let judgements = session.answer(questions, PanelAnswer::Decision)?;
         Ok(SessionResult { judgements, ..session.usage.finish(judge, 0) })
     }
 }

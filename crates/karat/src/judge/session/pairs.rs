@@ -8,7 +8,7 @@ use crate::judge::template::{PAIR_SWAPPED, pair_question};
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, Grounds, Judgement, PairDecision, UnjudgedPair};
 use karat_core::local_judge::LocalJudge;
-use karat_core::panel::{PanelDecision, Vote, settle_pairs};
+use karat_core::panel::{Consensus, PanelDecision, Vote, settle_pairs};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{PairOrder, PairQuestion, run_judge_rounds};
 use karat_core::stats::agreement::Rating;
@@ -26,6 +26,24 @@ fn question_key(question: &PairQuestion<'_>) -> PairKey {
     (trial.case.clone(), trial.tool.clone(), trial.number, golden.id.clone(), finding.id.clone())
 }
 
+/// What a panel answers: the votes of its members, which scoring merges, or one decision. Votes that are weighed by what is
+/// learnt from all pairs are always answered as decisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PanelAnswer {
+    Votes,
+    Decision,
+}
+
+/// The pair that a judgement is about, decided or not.
+fn answered_pair(judgement: &Judgement) -> Option<PairKey> {
+    let (golden, finding) = match &judgement.decision {
+        Decision::Pair(pair) => (pair.golden.clone()?, pair.finding.clone()),
+        Decision::Unjudged(pair) => (pair.golden.clone(), pair.finding.clone()),
+        Decision::Audit(_) | Decision::Extra(_) => return None,
+    };
+    Some((judgement.case.clone(), judgement.tool.clone(), judgement.trial, golden, finding))
+}
+
 fn decided_pair(judgement: &Judgement) -> Option<(PairKey, &PairDecision)> {
     let Decision::Pair(pair) = &judgement.decision else { return None };
     let Judgement { case, tool, trial, .. } = judgement;
@@ -36,6 +54,8 @@ fn decided_pair(judgement: &Judgement) -> Option<(PairKey, &PairDecision)> {
 #[derive(Default)]
 pub(super) struct PanelVotes {
     by_pair: BTreeMap<PairKey, Vec<Vote>>,
+    /// What the members answered, failures included.
+    answers: BTreeMap<PairKey, Vec<Judgement>>,
     /// The decisions that the current rounds rely on.
     returned: BTreeMap<PairKey, Option<bool>>,
     note: Option<String>,
@@ -52,7 +72,7 @@ impl JudgeSession<'_, '_> {
         let (judge, suite) = (self.judge, &self.context.loaded.suite);
         loop {
             self.votes.returned.clear();
-            let mut answer = |questions: &[PairQuestion<'_>]| self.answer(questions);
+            let mut answer = |questions: &[PairQuestion<'_>]| self.answer(questions, PanelAnswer::Votes);
             let rounds = run_judge_rounds(suite, trials, given.to_vec(), profile, &judge.name, &mut answer)?;
             // Votes on later pairs may change a panel's decision about earlier ones, and then other pairs may matter.
             if self.is_settled() {
@@ -62,9 +82,13 @@ impl JudgeSession<'_, '_> {
         }
     }
 
-    /// A judgement for each question, which may be that there is none. Members of a panel are asked only about pairs they have
+    /// Judgements about each question, which may be that there is none. Members of a panel are asked only about pairs they have
     /// not voted on.
-    pub(super) fn answer(&mut self, questions: &[PairQuestion<'_>]) -> Result<Vec<Judgement>> {
+    pub(super) fn answer(
+        &mut self,
+        questions: &[PairQuestion<'_>],
+        panel_answer: PanelAnswer,
+    ) -> Result<Vec<Judgement>> {
         (self.context.report)(JudgeEvent::Round(questions.len()));
         let judge = self.judge;
         let JudgeKind::Panel(panel) = &judge.kind else { return self.answer_alone(judge, questions) };
@@ -78,11 +102,16 @@ impl JudgeSession<'_, '_> {
                 let vote = Vote { judge: number, matched: pair.matched, confidence: pair.confidence };
                 self.votes.by_pair.entry(key).or_default().push(vote);
             }
+            for answer in answers {
+                if let Some(key) = answered_pair(&answer) {
+                    self.votes.answers.entry(key).or_default().push(answer);
+                }
+            }
         }
         let ratings = self.votes.by_pair.values().map(|votes| {
             votes.iter().map(|vote| Rating { rater: vote.judge, category: usize::from(vote.matched) }).collect()
         });
-        self.usage.set_agreement(&panel.members, ratings);
+        self.usage.set_agreement(&panel.members, None, ratings);
         let decisions = self.votes.settle(panel);
         for question in &new {
             if !decisions.contains_key(&question_key(question)) {
@@ -92,6 +121,11 @@ impl JudgeSession<'_, '_> {
         let mut answers = Vec::with_capacity(questions.len());
         for question in questions {
             let key = question_key(question);
+            if panel.consensus == Consensus::Majority && panel_answer == PanelAnswer::Votes {
+                // Scoring merges them, as it does when they are read from a file.
+                answers.extend(self.votes.answers.get(&key).into_iter().flatten().cloned());
+                continue;
+            }
             let decided = decisions.get(&key);
             let decision = match decided {
                 None => leave_open(question, NO_DECISION),

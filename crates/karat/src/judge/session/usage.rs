@@ -3,14 +3,17 @@
 use super::{JudgeContext, JudgeEvent, no_answer};
 use crate::failure::{Failure, Result};
 use crate::judge::registry::Judge;
+use crate::judge::template::TEMPLATES;
 use karat_core::judgement::Judgement;
+use karat_core::panel::AuditField;
 use karat_core::stats::agreement::{Rating, Ratings, measure};
 use karat_core::wording::plural;
-use karat_format::report::{AgreementV1, AnswerFormatV1, JudgeSpentV1, JudgeV1, SamplingV1};
+use karat_format::report::{AgreementV1, AnswerFormatV1, JudgeIdentityV1, JudgeSpentV1, JudgeV1, SamplingV1};
 use karat_llm::adaptation::{Adaptation, AnswerFormat};
 use karat_llm::engine::{Engine, EngineEvent, EngineStats};
-use karat_llm::ledger::{Answer, Exchange, LedgerKey};
+use karat_llm::ledger::{Answer, Exchange, LedgerKey, sorted};
 use karat_llm::prompt::Question;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The judgements of a session, and their cost.
@@ -40,12 +43,18 @@ impl UsageTable {
         self.by_judge.entry(judge.name.to_string()).or_default()
     }
 
-    pub(super) fn set_agreement(&mut self, members: &[Judge], items: impl Iterator<Item = Vec<Rating>>) {
+    pub(super) fn set_agreement(
+        &mut self,
+        members: &[Judge],
+        on: Option<AuditField>,
+        items: impl Iterator<Item = Vec<Rating>>,
+    ) {
         let ratings = Ratings::new(items);
         // The seed is fixed, as the same votes must give the same figures.
         let figures = measure(&ratings, &[], 0);
         self.agreement = Some(AgreementV1 {
             judges: members.iter().map(|member| member.name.to_string()).collect(),
+            on,
             n: ratings.pairable(),
             percent: figures.percent.value.ok(),
             fleiss: figures.fleiss.value.ok(),
@@ -59,7 +68,8 @@ impl UsageTable {
         let Some(usage) = self.by_judge.get(judge.name.as_str()) else { return Ok(()) };
         match &usage.first_failure {
             Some(why) if usage.unjudged == usage.asked && usage.asked > 0 => {
-                Err(no_answer(&judge.name, usage.asked, why))
+                let kept = usage.where_unreadable().map(|kept| format!("; {kept}")).unwrap_or_default();
+                Err(no_answer(&judge.name, usage.asked, &format!("{why}{kept}")))
             }
             _ => Ok(()),
         }
@@ -96,10 +106,18 @@ pub(super) struct Usage {
     paid: BTreeMap<LedgerKey, Paid>,
     failures: BTreeMap<String, usize>,
     first_failure: Option<String>,
+    /// Answers that could not be read, and where they are kept.
+    unreadable: usize,
+    ledger: Option<String>,
     /// Over all rounds, if it is a model.
     spent: Option<EngineStats>,
     /// How requests were adapted to the provider, and how many answers that gave.
     adapted: BTreeMap<Adaptation, usize>,
+    /// The parameters that were sent, by their text.
+    sent: BTreeMap<String, Map<String, Value>>,
+    tokens_thinking: u64,
+    /// The names of the templates of its questions.
+    templates: BTreeSet<String>,
 }
 
 impl Usage {
@@ -113,7 +131,7 @@ impl Usage {
     ) -> Result<()> {
         let report = &mut *context.report;
         let mut observe = |event: EngineEvent<'_>| match event {
-            EngineEvent::Retrying { wait, why } => report(JudgeEvent::Retrying { wait, why }),
+            EngineEvent::Retrying(retry) => report(JudgeEvent::Retrying(retry)),
             EngineEvent::Settled { index, exchange } => {
                 report(JudgeEvent::Settled { answered: exchange.answer.value().is_some() });
                 self.count(&exchange);
@@ -121,6 +139,7 @@ impl Usage {
             }
         };
         let stats = engine.ask(questions, context.ledger, context.cancel, &mut observe)?;
+        self.ledger = context.ledger.place().filter(|_| engine.stores_answers());
         *self.spent.get_or_insert_default() += &stats;
         if context.cancel.is_cancelled() {
             let message = "stopped: what was answered is kept in the ledger, and the same command continues from there";
@@ -132,17 +151,29 @@ impl Usage {
     fn count(&mut self, exchange: &Exchange) {
         match &exchange.answer {
             Answer::Given(_) => {}
-            Answer::Missing { why, .. } => self.fail(why),
+            Answer::Missing { why, .. } => {
+                self.unreadable += usize::from(exchange.answer.is_unreadable());
+                self.fail(why);
+            }
             Answer::Refused { why } => {
                 self.refused += 1;
                 self.fail(&format!("it refused to answer: {why}"));
             }
+        }
+        if !self.templates.contains(&exchange.template) {
+            self.templates.insert(exchange.template.clone());
         }
         let Exchange { tokens_in, tokens_out, usd, .. } = *exchange;
         let paid = if exchange.is_final() { Paid { tokens_in, tokens_out, usd } } else { Paid::default() };
         if self.paid.insert(exchange.key.clone(), paid).is_some() {
             self.equal += 1;
             return;
+        }
+        for reply in &exchange.replies {
+            self.tokens_thinking = self.tokens_thinking.saturating_add(reply.tokens_thinking);
+            if let Some(Value::Object(sent)) = &reply.sent {
+                self.sent.entry(sorted(&Value::Object(sent.clone())).to_string()).or_insert_with(|| sent.clone());
+            }
         }
         if !exchange.replies.is_empty() {
             *self.adapted.entry(Adaptation::from_parameters(&exchange.provider.parameters)).or_default() += 1;
@@ -171,9 +202,20 @@ impl Usage {
             usd,
             sampling: self.sampling(),
             refused_parameters: self.refused_parameters(),
+            sent: self.sent.values().cloned().collect(),
+            tokens_thinking: usize::try_from(self.tokens_thinking).unwrap_or(usize::MAX),
             answer_format: self.adapted.keys().map(|adapted| adapted.answer_format).max().and_then(answer_format),
+            identity: Some(self.identity(judge)),
             ..JudgeV1::default()
         }
+    }
+
+    fn identity(&self, judge: &Judge) -> JudgeIdentityV1 {
+        let prompt = |name: &String| match TEMPLATES.iter().find(|template| template.name == name) {
+            Some(template) => format!("{name} {:.8}", template.hash()),
+            None => name.clone(),
+        };
+        JudgeIdentityV1 { prompts: self.templates.iter().map(prompt).collect(), ..judge.stated_identity() }
     }
 
     fn sampling(&self) -> Option<SamplingV1> {
@@ -189,6 +231,13 @@ impl Usage {
         all.into_iter().cloned().collect()
     }
 
+    /// Where the answers are that could not be read, and what becomes of them.
+    fn where_unreadable(&self) -> Option<String> {
+        let ledger = self.ledger.as_ref().filter(|_| self.unreadable > 0)?;
+        let are = plural(self.unreadable, "answer that could not be read is", "answers that could not be read are");
+        Some(format!("{are} in the ledger of {ledger}; the same command asks again"))
+    }
+
     /// The most common reasons for missing decisions, and what was not asked as configured.
     fn notes(&self, judge: &Judge) -> Vec<String> {
         const MOST: usize = 3;
@@ -199,6 +248,7 @@ impl Usage {
         for (why, n) in reasons.into_iter().take(MOST) {
             notes.push(format!("{name}: {n} of {} questions are unjudged and count as no match: {why}", self.asked));
         }
+        notes.extend(self.where_unreadable().map(|kept| format!("{name}: {kept}")));
         let refused: Vec<String> = self.refused_parameters().iter().map(|name| format!("`{name}`")).collect();
         if !refused.is_empty() {
             let adapted = self.adapted.iter().filter(|(adapted, _)| !adapted.dropped.is_empty());
@@ -208,7 +258,7 @@ impl Usage {
                 None => "",
             };
             let refused = refused.join(", ");
-            notes.push(format!("{name}: the provider refused {refused}, and gave {without} answers without{sampling}"));
+            notes.push(format!("{name}: the model refuses {refused}, and gave {without} answers without{sampling}"));
         }
         if let Some(stats) = self.spent.as_ref().filter(|stats| stats.sent_before > 0) {
             let questions = plural(stats.sent_before as usize, "question was", "questions were");
@@ -227,7 +277,7 @@ struct Paid {
 
 fn answer_format(format: AnswerFormat) -> Option<AnswerFormatV1> {
     match format {
-        AnswerFormat::Schema => None,
+        AnswerFormat::Schema | AnswerFormat::Tool => None,
         AnswerFormat::JsonObject => Some(AnswerFormatV1::JsonObject),
         AnswerFormat::Text => Some(AnswerFormatV1::Text),
     }

@@ -77,7 +77,7 @@ fn findings() -> Value {
             "maximum": 1,
             "description": "how sure it is that the problem is real"
         },
-        "cwe": { "type": ["integer", "null"], "description": "the number of the weakness" }
+        "cwe": { "type": ["integer", "string", "null"], "description": "the number of the weakness" }
     }));
     json!({ "type": "array", "description": "one item for each problem", "items": finding })
 }

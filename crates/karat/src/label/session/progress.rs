@@ -224,7 +224,7 @@ fn apart(session: &AnnotationSession<'_>) -> Bounds {
     let now = items.clone().filter(|item| undecided(&item.key)).map(|item| item.width).sum::<f64>();
     let before = items.map(|item| item.width).sum::<f64>();
     // An empty sum of floats is -0.
-    Bounds { metric: session.queue.metric.clone(), before: before.max(0.0), now: now.max(0.0), cases: None }
+    Bounds { metric: session.queue.metric.clone(), before: before + 0.0, now: now + 0.0, cases: None }
 }
 
 /// Uses only items that the annotator has labelled, and not just a few, so that it does not reveal labels of others.

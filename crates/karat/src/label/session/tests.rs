@@ -49,8 +49,12 @@ fn ann(name: &str) -> Annotator {
     Annotator::new(name).unwrap()
 }
 
+fn classes() -> BTreeSet<AuditField> {
+    BTreeSet::from([AuditField::Classification])
+}
+
 fn audit(classification: Classification) -> LabelAnswer {
-    LabelAnswer::Audit { classification }
+    LabelAnswer::class(classification)
 }
 
 fn pairs() -> Queue {
@@ -91,7 +95,8 @@ fn one_after_the_other_with_what_was_put_off_at_the_end() {
     assert_eq!(after[after.len() - 2..], [key(0), key(1)]);
     assert_eq!(session.next().map(|item| item.key.clone()), Some(key(2)));
     let first = session.next().unwrap();
-    let labels = session.labels(first, LabelAnswer::parse(LabelKind::Pair, "y").unwrap(), None, Source::Asked).unwrap();
+    let labels =
+        session.labels(first, LabelAnswer::parse(LabelQuestion::Pair, "y").unwrap(), None, Source::Asked).unwrap();
     session.record(&labels);
     assert_eq!((session.progress().done, session.progress().open), (1, order.len() - 1));
     assert_ne!(session.next().unwrap().key, first.key);
@@ -114,7 +119,7 @@ fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
     let mut widths = vec![before.now];
     while let Some(item) = session.next() {
         let labels =
-            session.labels(item, LabelAnswer::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
+            session.labels(item, LabelAnswer::parse(LabelQuestion::Pair, "no").unwrap(), None, Source::Asked).unwrap();
         session.record(&labels);
         widths.push(session.progress().bounds.unwrap().now);
     }
@@ -134,7 +139,7 @@ fn twelve() -> Queue {
         findings: vec![finding("f", "a typo in the heading", 1)],
         ..Trial::reported(id.as_str().into(), ToolName::new("one"), 1)
     };
-    Queue::audits(&suite, &ids.iter().map(trial).collect::<Vec<_>>())
+    Queue::audits(&suite, &ids.iter().map(trial).collect::<Vec<_>>(), &classes())
 }
 
 #[test]
@@ -173,7 +178,7 @@ fn extras_that_report_the_same_are_answered_at_once() {
     let item = &queue.items[0];
     assert_eq!((item.tools, item.shown.kind), (2, LabelKind::Extra));
     let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
-    assert_eq!(LabelAnswer::parse(LabelKind::Extra, "partial"), None);
+    assert_eq!(LabelAnswer::parse(LabelQuestion::Extra, "partial"), None);
     let labels = session.labels(item, LabelAnswer::Extra { valid: true }, None, Source::Asked).unwrap();
     assert_eq!(labels.len(), 2, "two texts say the same");
     let before = session.progress().bounds.unwrap();
@@ -188,18 +193,47 @@ fn extras_that_report_the_same_are_answered_at_once() {
 
 #[test]
 fn audited_findings_have_nine_answers_and_their_numbers() {
+    let question = LabelQuestion::Audit(AuditField::Classification);
+    let typed = |word: &str| shown_question(question).parse(question, word);
     for (at, class) in Classification::ALL.into_iter().enumerate() {
-        let number = (at + 1).to_string();
-        assert_eq!(LabelAnswer::parse(LabelKind::Audit, &number), Some(audit(class)));
-        assert_eq!(LabelAnswer::parse(LabelKind::Audit, &class.as_str().to_lowercase()), Some(audit(class)));
+        assert_eq!(typed(&(at + 1).to_string()), Some(audit(class)));
+        assert_eq!(typed(&class.as_str().to_lowercase()), Some(audit(class)));
     }
-    assert_eq!([LabelAnswer::parse(LabelKind::Audit, "0"), LabelAnswer::parse(LabelKind::Audit, "10")], [None, None]);
-    let queue = Queue::audits(&suite(), &trials());
+    assert_eq!([typed("0"), typed("10")], [None, None]);
+    let queue = Queue::audits(&suite(), &trials(), &classes());
     let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
     let item = session.next().unwrap();
     let labels = session.labels(item, audit(Classification::TargetMatch), None, Source::Asked).unwrap();
     session.record(&labels);
     assert_eq!((session.progress().done, session.progress().headline().as_str()), (1, "1 label"));
+}
+
+/// What was not found is not rated, and a question is answered once for all trials that say the same.
+#[test]
+fn ratings_are_asked_where_the_target_was_found() {
+    let fields = BTreeSet::from([AuditField::TargetFound, AuditField::Rcir]);
+    let queue = Queue::audits(&suite(), &trials(), &fields);
+    assert_eq!(queue.items.len(), 6);
+    let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
+    let mut asked = Vec::new();
+    while let Some(item) = session.next() {
+        let LabelQuestion::Audit(field) = item.shown.question() else { panic!() };
+        let word = if field == AuditField::Rcir {
+            "0.5"
+        } else if asked.is_empty() {
+            "no"
+        } else {
+            "yes"
+        };
+        asked.push(field.as_str());
+        let answer = LabelAnswer::parse(item.shown.question(), word).unwrap();
+        let labels = session.labels(item, answer, None, Source::Asked).unwrap();
+        // An answer to another question is refused.
+        assert_eq!(session.labels(item, audit(Classification::TargetMatch), None, Source::Asked), None);
+        session.record(&labels);
+    }
+    assert_eq!(asked, ["target.found", "target.found", "rcir", "target.found", "rcir"]);
+    assert_eq!(session.progress().open, 0);
 }
 
 #[test]
@@ -230,7 +264,7 @@ fn first_items_make_up_most_of_what_labels_can_narrow() {
     let advice = |session: &AnnotationSession<'_>| session.progress().advice().unwrap_or_default();
     assert_eq!(advice(&session), "the first 2 matter most: they make up 90 % of what labels can narrow; 0 done");
     for (item, shown) in steep.items.iter().zip(["; 1 done", "the 2 that matter most are done"]) {
-        let answer = LabelAnswer::parse(LabelKind::Pair, "yes").unwrap();
+        let answer = LabelAnswer::parse(LabelQuestion::Pair, "yes").unwrap();
         let labels = session.labels(item, answer, None, Source::Asked).unwrap();
         session.record(&labels);
         assert!(advice(&session).contains(shown), "{}", advice(&session));
@@ -238,7 +272,7 @@ fn first_items_make_up_most_of_what_labels_can_narrow() {
     // Labels of others must not show.
     let labels = stored(
         &session
-            .labels(&steep.items[0], LabelAnswer::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked)
+            .labels(&steep.items[0], LabelAnswer::parse(LabelQuestion::Pair, "no").unwrap(), None, Source::Asked)
             .unwrap(),
     );
     let other = AnnotationSession::new(&steep, &labels, ann("ben"));

@@ -56,6 +56,15 @@ const NETWORK_ERRORS: &[&str] = &[
     "dial tcp",
     "failed to establish a new connection",
 ];
+const REFUSED_ERRORS: &[&str] = &[
+    "connection refused",
+    "econnrefused",
+    "failed to connect",
+    "couldn't connect",
+    "permission denied",
+    "eacces",
+    "eperm",
+];
 const PROXY_ERRORS: &[&str] = &["tunnel failed, response 403", "tunnel connection failed: 403"];
 const WRITE_ERRORS: &[&str] = &["read-only file system", "erofs"];
 const OPEN_ERRORS: &[&str] =
@@ -71,6 +80,17 @@ impl Sandbox {
             Some(Blocked { kind, what, line: line.chars().take(MAX_LINE).collect(), help: help.to_owned() })
         };
         if self.isolation > Isolation::Process {
+            let is_closed = match self.network {
+                NetworkAccess::None => true,
+                NetworkAccess::External => self.isolation == Isolation::Bubblewrap,
+                NetworkAccess::Full => false,
+            };
+            let is_refused = is_closed && (has(REFUSED_ERRORS) || has(NETWORK_ERRORS) || has(CALL_ERRORS));
+            if let Some(address) = local_address(line).filter(|_| is_refused) {
+                let help =
+                    "`network = true` and `loopback = true` in its manifest give it the services of this machine";
+                return blocked(BlockedKind::Port, format!("{address} is unreachable within the sandbox"), help);
+            }
             if self.network == NetworkAccess::None && has(NETWORK_ERRORS) {
                 let help = "fetch what it needs in `setup`, or set `network = true` in its manifest";
                 return blocked(BlockedKind::Network, "it has no network".to_owned(), help);
@@ -118,6 +138,14 @@ impl Sandbox {
         let is_open = self.open.iter().any(|open| real.starts_with(open) || open.starts_with(&real));
         !is_special && (is_write || !(is_open || is_system_path(&real)))
     }
+}
+
+/// An address of this machine with its port, as error messages name it.
+fn local_address(line: &str) -> Option<String> {
+    static ADDRESS: OnceLock<Option<Regex>> = OnceLock::new();
+    let pattern = r"(?i)(127(?:\.\d{1,3}){3}|localhost|\[::1\]|::1)[^\d\s:]{0,3}(?::|,| port[ =:]+| )\s*(\d{2,5})\b";
+    let found = ADDRESS.get_or_init(|| Regex::new(pattern).ok()).as_ref()?.captures(line)?;
+    Some(format!("{}:{}", &found[1], &found[2]))
 }
 
 /// The absolute paths in a line that exist on this machine.
@@ -169,6 +197,15 @@ mod tests {
         );
         check(&closed, "error: ~/.config: Read-only file system", "Write: ~/.config cannot be written");
         check(&closed, "urllib3: Temporary failure in name resolution", "Network: it has no network");
+        for line in [
+            "connect ECONNREFUSED 127.0.0.1:8080",
+            "dial tcp 127.0.0.1:8080: connect: connection refused",
+            "curl: (7) Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect to server",
+            "HTTPConnectionPool(host='127.0.0.1', port=8080): [Errno 111] Connection refused",
+        ] {
+            check(&closed, line, "Port: 127.0.0.1:8080 is unreachable within the sandbox");
+        }
+        check(&closed, "connect ECONNREFUSED 192.0.2.1:8080", "");
         check(
             &closed,
             "io_uring_queue_init: Operation not permitted",
@@ -186,6 +223,7 @@ mod tests {
             "Network: services of this machine are closed to it",
         );
         check(&external, "Temporary failure in name resolution", "");
+        check(&external, "connect ECONNREFUSED ::1:8080", "Port: ::1:8080 is unreachable within the sandbox");
         let none = sandbox(Isolation::Process, NetworkAccess::None);
         check(&none, "cannot open ~/secret/golden: Permission denied", "");
     }

@@ -15,6 +15,7 @@ use karat_io::cancel::Cancel;
 use karat_io::files::Files;
 use karat_io::remove_tree::remove_tree;
 use karat_io::secret::Secret;
+use karat_llm::engine::Retry;
 use karat_sandbox::{
     Access, ExitReason, Isolation, Job, JobResult, Limits, NetworkAccess, ToolFolder, describe_limits,
 };
@@ -60,7 +61,7 @@ impl TrialRunner for CommandRunner<'_> {
     }
 
     /// If another trial has filled the disk, that one is ended, and this one starts again.
-    fn run_trial(&self, task: &Task, _: Option<&Case>, checkout: Option<&Template>) -> RunResult {
+    fn run_trial(&self, task: &Task, _: Option<&Case>, checkout: Option<&Template>, _: &dyn Fn(Retry)) -> RunResult {
         let Some(template) = checkout else { return Ok(Some(task.skipped(NO_CODE))) };
         let RunContext { room, cancel, .. } = self.context;
         let is_disk_full = |error: &io::Error| matches!(error.kind(), StorageFull | QuotaExceeded);

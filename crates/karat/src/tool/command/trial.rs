@@ -9,7 +9,7 @@ use super::runner::{CommandRunner, last_line};
 use crate::checkout::{BASE, HEAD, Template};
 use crate::tool::output::Output;
 use crate::tool::placeholders::fill;
-use crate::tool::{RunResult, Task, failed, milliseconds};
+use crate::tool::{BlockedKind, RunResult, Task, TrialRunner, failed, milliseconds};
 use karat_core::trial::{Outcome, Trial};
 use karat_io::cancel::Cancel;
 use karat_io::remove_tree::remove_tree;
@@ -93,6 +93,7 @@ impl RunningTrial<'_> {
         if !self.record_outcome(finished, &results, &sandbox_root)? {
             return Ok(false);
         }
+        self.explain_closed_port();
         // A tool that fails because the disk is full is not to blame if others filled it.
         let (context, record) = (self.tool.context, &mut self.record);
         if failed(record.trial.outcome) && !self.cancel.is_cancelled_itself() && !context.room.is_left() {
@@ -193,6 +194,20 @@ impl RunningTrial<'_> {
         self.mark_outage(&finished);
         keep_artifacts(&mut self.record, finished, file);
         Ok(true)
+    }
+
+    /// A service of this machine that the sandbox keeps from the tool looks like one that is down.
+    fn explain_closed_port(&mut self) {
+        if !failed(self.record.trial.outcome) && self.record.trial.outcome != Outcome::Unavailable {
+            return;
+        }
+        let blocked = self.tool.blocked(&self.record).into_iter();
+        let closed =
+            blocked.filter(|one| one.kind == BlockedKind::Port).map(|one| format!("{}: {}", one.what, one.help));
+        if let Some(closed) = closed.reduce(|first, _| first) {
+            let reason = self.record.detail.reason.take().map(|reason| format!("{reason}; ")).unwrap_or_default();
+            self.record.detail.reason = Some(format!("{reason}{closed}"));
+        }
     }
 
     fn mark_outage(&mut self, finished: &JobResult) {

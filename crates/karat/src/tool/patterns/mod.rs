@@ -19,6 +19,7 @@ use karat_format::diagnostic::Faults;
 use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::patterns::{RuleV1, RulesV1};
 use karat_io::regular_file;
+use karat_llm::engine::Retry;
 use karat_sandbox::Isolation;
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +57,7 @@ struct PatternsRunner<'a> {
 }
 
 impl TrialRunner for PatternsRunner<'_> {
-    fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Template>) -> RunResult {
+    fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Template>, _: &dyn Fn(Retry)) -> RunResult {
         let Some(case) = case else { return Ok(Some(task.skipped(NO_CODE))) };
         let mut record = task.record();
         record.trial.findings = self.patterns.scan(self.suite.touched_sources(case), case.change.as_ref());

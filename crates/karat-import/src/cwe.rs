@@ -1,11 +1,11 @@
 //! CWE numbers, in the many ways tools write them.
 
-use crate::fields::{cwe, cwe_number, cwe_numbers};
-use crate::json::Lenient;
+use super::fields::{cwe, cwe_number, cwe_numbers};
+use super::json::Lenient;
 use serde::de::SeqAccess;
 
 /// The CWE number in a text that is known to be about one, so a plain `89` counts.
-pub(super) fn parse_cwes(text: &str) -> Vec<u32> {
+pub(crate) fn parse_cwes(text: &str) -> Vec<u32> {
     let mut found: Vec<u32> = cwe_numbers(text).collect();
     if found.is_empty() {
         found.extend(cwe(text));
@@ -15,7 +15,7 @@ pub(super) fn parse_cwes(text: &str) -> Vec<u32> {
 
 /// The CWE numbers among tags, most of which are about other things.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TagCwes(pub(super) Vec<u32>);
+pub(crate) struct TagCwes(pub(crate) Vec<u32>);
 
 impl Lenient for TagCwes {
     fn from_text(text: String) -> Self {
@@ -30,7 +30,7 @@ impl Lenient for TagCwes {
 
 /// A field of CWE numbers: a number, a text, or an array of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FieldCwes(pub(super) Vec<u32>);
+pub(crate) struct FieldCwes(pub(crate) Vec<u32>);
 
 impl Lenient for FieldCwes {
     fn from_number(value: f64) -> Self {
