@@ -97,7 +97,7 @@ pub(crate) struct GateArgs {
     /// A baseline, report or run. No tool may be worse by more than --margin, by what `karat compare` says.
     #[arg(long, value_name = "BASELINE")]
     pub(crate) no_worse_than: Option<String>,
-    /// Without a baseline: fail, or write it.
+    /// No baseline: fail, or write it.
     ///
     /// write makes this result the baseline, for the first run in CI.
     #[arg(long, value_name = "WHAT", default_value = "fail", hide_possible_values = true)]

@@ -214,9 +214,9 @@ pub(crate) struct LabelExtrasArgs {
 pub(crate) struct LabelAuditsArgs {
     #[command(flatten)]
     pub(crate) source: QueueArgs,
-    /// Decisions to ask for, separated by commas; default: classification.
+    /// Decisions to ask for; default: classification.
     ///
-    /// all, or of responses verdict, confidence, found, type_match, rcir, ava and fsv, and of findings classification,
+    /// Separated by commas: all, or of responses verdict, confidence, found, type_match, rcir, ava and fsv, and of findings classification,
     /// matches_target and is_valid_concern.
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) on: Vec<String>,

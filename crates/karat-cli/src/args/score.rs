@@ -275,7 +275,9 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Case to explain; of an assessment: a requirement, a bundle, or BUNDLE/REQUIREMENT.
+    /// Case to explain; of an assessment: a requirement.
+    ///
+    /// Of an assessment also a bundle, or BUNDLE/REQUIREMENT.
     #[arg(value_name = "CASE")]
     pub(crate) case: String,
     /// Tool, or assessor; optional if there is only one.

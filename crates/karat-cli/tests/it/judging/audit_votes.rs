@@ -451,7 +451,7 @@ fn confirmed_extras_count_among_audited_findings() {
     let shown =
         project.ok("score suite --submission it.jsonl --profile audit --judge none --judgements model.jsonl -o r.html");
     assert!(shown.contains("Audited findings") && shown.contains("hallucinated"), "{shown}");
-    assert!(project.read("r.html").contains("hallucinated"));
+    assert!(project.read("r.html").contains("Hallucinated"));
     assert_eq!(precision(&[vec![model], vec![extra("human:ann", 0, "f2", false)]]).0, json!(0.0));
     // With another profile they are extras as before, and no audit.
     project.write("votes.jsonl", lines(&alone));

@@ -63,7 +63,8 @@ fn site_with_storage(cases: usize) -> Option<(Site, S3)> {
     Some((site, storage))
 }
 
-/// Starts two workers on a run whose large artifacts go to object storage, and waits until both have paused.
+/// Starts two workers on a run whose large artifacts go to object storage, and waits until six trials are stored and the
+/// others have paused.
 fn start_with_storage(site: &Site, storage: &S3) -> (Process, [Process; 2]) {
     site.write("hold");
     // Only six trials run freely, so that none of them may be done again because a busy machine renews its lease too late.
@@ -72,11 +73,11 @@ fn start_with_storage(site: &Site, storage: &S3) -> (Process, [Process; 2]) {
     site.run(&format!("store artifacts s3://{bucket}/karat?endpoint={endpoint}&region=us-east-1")).expect(0);
     let workers = [site.worker("-j 1 --lease 10s"), site.worker("-j 1 --lease 10s")];
     site.wait_for_trials(6);
-    site.wait_for_count("both workers have claims", CLAIMING, |n| n == 2);
+    site.wait_for_count("a worker waits for `go`", CLAIMING, |n| n > 0);
     (planner, workers)
 }
 
-const CLAIMING: &str = "SELECT COUNT(DISTINCT worker) FROM queue_units WHERE state = 'claimed'";
+const CLAIMING: &str = "SELECT COUNT(*) FROM queue_units WHERE state = 'claimed'";
 
 fn check_objects(site: &Site, trials: usize) {
     let objects = site.count("SELECT COUNT(*) FROM artifacts WHERE coding LIKE 'object-%'");
