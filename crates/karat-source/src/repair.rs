@@ -282,7 +282,34 @@ fn is_meaningless(node: Node<'_>, source: &str) -> bool {
         && node.named_child(0).is_some_and(|only| only.kind() == "string");
     // A string that stands alone in JavaScript switches something on.
     let is_documentation = is_text && !source[node.byte_range()].contains("use ");
-    kind.contains("comment") || IMPORTS.contains(&kind) || is_documentation || node.is_missing()
+    let is_import = IMPORTS.contains(&kind) || is_require(node, source);
+    kind.contains("comment") || is_import || is_documentation || node.is_missing()
+}
+
+/// Whether a statement does nothing but load another file: `require "x"` in Ruby, `const x = require("x")` in JavaScript.
+fn is_require(statement: Node<'_>, source: &str) -> bool {
+    let named = |name: Node<'_>, names: &[&str]| names.contains(&&source[name.byte_range()]);
+    match statement.kind() {
+        "call" if statement.child_by_field_name("receiver").is_none() => statement
+            .child_by_field_name("method")
+            .is_some_and(|method| named(method, &["require", "require_relative", "autoload"])),
+        "expression_statement" | "lexical_declaration" | "variable_declaration" => {
+            let loads = |part: Node<'_>| {
+                let mut value =
+                    part.child_by_field_name("value").or((part.kind() != "variable_declarator").then_some(part));
+                // What is taken from the file, as in `require("x").y`.
+                while let Some(object) = value.and_then(|value| value.child_by_field_name("object")) {
+                    value = Some(object);
+                }
+                let function = value.and_then(|value| value.child_by_field_name("function"));
+                function.is_some_and(|function| named(function, &["require"]))
+            };
+            let mut cursor = statement.walk();
+            let mut parts = statement.named_children(&mut cursor).filter(|part| !part.is_extra()).peekable();
+            parts.peek().is_some() && parts.all(loads)
+        }
+        _ => false,
+    }
 }
 
 const IMPORTS: [&str; 11] = [

@@ -92,6 +92,9 @@ fn layout_comments_imports_and_versions_repair_nothing() {
         "def f():\n    \"\"\"New words.\"\"\"\n    # and why\n    return 1\n",
     );
     nothing("a.py", "import os\nx = 1\n", "import os\nimport re\nfrom a import (b,\n               c)\nx = 1\n");
+    nothing("a.rb", "require 'json'\nf(1)\n", "require 'yaml'\nrequire_relative \"b\"\nautoload :C, 'c'\nf(1)\n");
+    nothing("a.js", "const a = require('a');\n", "const { a } = require('b'), c = require('c').c;\nrequire('./d');\n");
+    nothing("a.ts", "import a = require('a');\n", "import a = require('b');\nvar c = require('c');\n");
     nothing("a.py", "__version__ = \"0.05\"\n", "__version__ = \"1.0rc1\"\n");
     nothing(
         "setup.py",
@@ -100,6 +103,10 @@ fn layout_comments_imports_and_versions_repair_nothing() {
     );
     nothing("a.js", "if (a) return b\n", "if (a) {\n  return b;\n}\n");
     nothing("a.go", "package a\n\nvar version = \"1.0\"\n", "package a\n\nvar version = \"1.1\"\n");
+    // Calls that are only named like an import, and those whose result is used, do something.
+    check("a.rb", "params.require(:a)\n", "params.require(:b)\n", &[1], &[]);
+    check("a.js", "f(require('a'));\n", "f(require('b'));\n", &[1], &[]);
+    check("a.js", "const a = require('a'), b = 1;\n", "const a = require('a'), b = 2;\n", &[1], &[]);
     // Without a grammar.
     nothing("package.json", "{\n  \"version\": \"1.0.0\"\n}\n", "{\n    \"version\": \"1.0.1\"\n}\n");
     nothing("pom.xml", "<version>1.2</version>\n", "<version>1.3-rc1</version>\n");

@@ -8,8 +8,9 @@ use karat_core::wording::{count, first_few};
 use karat_source::git::{BlamedLine, CommitId, FileChange, GitError, Repository, is_binary};
 use karat_source::language::Language;
 use karat_source::repair::{Repair, is_lock_file, repair};
+use karat_source::symbols::Symbols;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Repaired lines that are further apart than this are different places.
 const MAX_GAP: u32 = 3;
@@ -41,6 +42,8 @@ pub struct OriginCandidate {
 struct Repaired {
     line: BlamedLine,
     weight: u32,
+    /// Whether it was not changed itself, and something new was added next to it.
+    is_around: bool,
 }
 
 /// Finds the commit that what was repaired most comes from, or takes the stated one.
@@ -69,7 +72,7 @@ pub(super) fn find_introduction(
         let listed = first_few(&others, MAX_LISTED);
         notes.push(format!("other repaired lines come from {listed}; choose with --introduced-by REV"));
     }
-    let mut places = places(repaired.iter().filter(|repaired| repaired.line.commit == commit));
+    let mut places = places(repo, &commit, repaired.iter().filter(|repaired| repaired.line.commit == commit))?;
     if places.is_empty() {
         notes.push(format!("no repaired line comes from {commit}, so the drafted issue has no lines"));
     }
@@ -84,7 +87,7 @@ pub(super) fn find_introduction(
 /// The origins of repaired lines: first by weight; of equal ones, the newest.
 fn candidates(repo: &Repository, repaired: &[Repaired]) -> Vec<OriginCandidate> {
     let mut found: BTreeMap<&CommitId, (usize, u64)> = BTreeMap::new();
-    for Repaired { line, weight } in repaired {
+    for Repaired { line, weight, .. } in repaired {
         let entry = found.entry(&line.commit).or_default();
         *entry = (entry.0 + 1, entry.1 + u64::from(*weight));
     }
@@ -122,13 +125,16 @@ fn blame_repaired(
         files.into_iter().partition(|file| Language::from_path(&file.path).is_some() && !is_test(&file.path));
     for files in [&code, &rest] {
         let only_adds = files.iter().all(|file| file.repair.only_adds);
-        for lines in [|repair: &Repair| repair.lines.clone(), |repair: &Repair| repair.around.clone()] {
+        for is_around in [false, true] {
             let mut repaired = Vec::new();
-            for file in files {
-                let weights = lines(&file.repair);
-                let asked = ranges(&weights.keys().copied().collect(), 0);
-                let blamed = repo.blame(parent, &file.path, &asked)?;
-                let weigh = |line: BlamedLine| Repaired { weight: weights.get(&line.line).copied().unwrap_or(1), line };
+            for RepairedFile { path, repair } in files {
+                let weights = if is_around { &repair.around } else { &repair.lines };
+                let asked = join(weights.keys().copied(), 0, None);
+                let blamed = repo.blame(parent, path, &asked)?;
+                let weigh = |line: BlamedLine| {
+                    let weight = weights.get(&line.line).copied().unwrap_or(1);
+                    Repaired { line, weight, is_around }
+                };
                 repaired.extend(blamed.into_iter().map(weigh));
             }
             if repaired.is_empty() {
@@ -171,31 +177,57 @@ fn is_test(path: &RepoPath) -> bool {
 }
 
 /// The places of these lines in the commit they come from, those first of which most was repaired.
-fn places<'a>(repaired: impl Iterator<Item = &'a Repaired>) -> Vec<(RepoPath, Lines)> {
+fn places<'a>(
+    repo: &Repository,
+    commit: &CommitId,
+    repaired: impl Iterator<Item = &'a Repaired>,
+) -> Result<Vec<(RepoPath, Lines)>> {
     let mut by_file: BTreeMap<&RepoPath, BTreeMap<u32, u64>> = BTreeMap::new();
-    for Repaired { line, weight } in repaired {
+    let mut separates_definitions = true;
+    for Repaired { line, weight, is_around } in repaired {
+        // Something new between two functions is one place.
+        separates_definitions &= !is_around;
         if let Some(file) = &line.file {
             *by_file.entry(file).or_default().entry(line.line_there).or_default() += u64::from(*weight);
         }
     }
     let mut places = Vec::new();
     for (file, weights) in by_file {
-        for range in ranges(&weights.keys().copied().collect(), MAX_GAP) {
+        let symbols = if separates_definitions { symbols(repo, commit, file)? } else { None };
+        for range in join(weights.keys().copied(), MAX_GAP, symbols.as_ref()) {
             let weight: u64 = weights.range(range.start..=range.end).map(|(_, weight)| weight).sum();
             places.push((weight, file.clone(), range));
         }
     }
     places.sort_by_key(|(weight, ..)| Reverse(*weight));
-    places.into_iter().map(|(_, file, range)| (file, range)).collect()
+    Ok(places.into_iter().map(|(_, file, range)| (file, range)).collect())
 }
 
-/// Ranges of lines, joined over gaps of up to so many lines.
-fn ranges(lines: &BTreeSet<u32>, gap: u32) -> Vec<Lines> {
+/// The definitions of a file in a commit.
+fn symbols(repo: &Repository, commit: &CommitId, file: &RepoPath) -> Result<Option<Symbols>, GitError> {
+    let Some(language) = Language::from_path(file) else { return Ok(None) };
+    let Some(entry) = repo.entry(commit, file)? else { return Ok(None) };
+    let content = repo.content(&entry, MAX_FILE)?;
+    Ok(content.and_then(|bytes| Symbols::parse(language, &String::from_utf8_lossy(&bytes))))
+}
+
+/// Joins sorted lines over gaps of up to so many lines. Lines of different definitions stay apart, unless one definition is within
+/// the other, as a method is within its class.
+fn join(lines: impl Iterator<Item = u32>, gap: u32, symbols: Option<&Symbols>) -> Vec<Lines> {
     let mut ranges: Vec<Lines> = Vec::new();
-    for &line in lines {
-        match ranges.last_mut() {
-            Some(last) if line <= last.end + 1 + gap => last.end = line,
-            _ => ranges.push(Lines { start: line, end: line }),
+    // A line of the innermost definition of the last range.
+    let mut inner = 0;
+    for line in lines {
+        let around_both = symbols.map(|symbols| symbols.around(Lines { start: inner, end: line }));
+        let is_around_both =
+            |line| symbols.map(|symbols| symbols.around(Lines { start: line, end: line })) == around_both;
+        match ranges.last_mut().filter(|last| line <= last.end + 1 + gap) {
+            Some(last) if is_around_both(inner) => (last.end, inner) = (line, line),
+            Some(last) if is_around_both(line) => last.end = line,
+            _ => {
+                ranges.push(Lines { start: line, end: line });
+                inner = line;
+            }
         }
     }
     ranges
@@ -276,6 +308,26 @@ mod tests {
             .write("new.py", text.replace("\tn = len", "\tif not rows:\n\t\treturn 0\n\tn = len"))
             .commit("Fix empty rows");
         check(&scratch, None, "average", &["old.py:2-2"], &["only adds lines", "other repaired lines come from"]);
+    }
+
+    #[test]
+    fn repaired_functions_are_different_places() {
+        let scratch = Scratch::new();
+        let before = "class A:\n    limit = 1\n\n    def f(self, a):\n        b = a\n        return b\n\n    \
+                      def g(self, a):\n        return a\n\n    def h(self, a):\n        return a\n";
+        scratch.write("a.py", before).commit("first");
+        let after = before.replace("limit = 1", "limit = 2").replace("return a", "return a + 1");
+        scratch
+            .write("a.py", after.replace("return b", "return b + 1").replace("b = a", "b = 2 * a"))
+            .commit("Fix all");
+        check(&scratch, None, "first", &["a.py:2-6", "a.py:9-9", "a.py:12-12"], &[]);
+        // What was added between two functions is one place.
+        let scratch = Scratch::new();
+        scratch.write("a.py", before).commit("first");
+        scratch
+            .write("a.py", before.replace("    def g", "    def n(self):\n        return 1\n\n    def g"))
+            .commit("Fix");
+        check(&scratch, None, "first", &["a.py:6-8"], &["only adds lines"]);
     }
 
     #[test]
