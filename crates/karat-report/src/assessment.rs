@@ -5,7 +5,7 @@ mod detail;
 pub mod html;
 pub mod markdown;
 
-pub use detail::{explain, requirements};
+pub use detail::{RankedRequirement, explain, rank, requirements, retrieved};
 
 use super::compare::difference_cells;
 use super::grid::{self, Cell};

@@ -11,9 +11,15 @@ use karat_core::matching::outcome::Candidate;
 use karat_core::scorecard::{CaseScore, TrialScore, candidates};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
-use karat_format::assessment::{AssessmentReportV1, RequirementKey};
-use karat_report::assessment::requirements;
+use karat_core::wording::first_few;
+use karat_format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, RequirementKey, RetrievedV1};
+use karat_format::ordered_map::OrderedMap;
+use karat_report::assessment::{RankedRequirement, rank, requirements, retrieved};
 use karat_report::explain::{TrialChoice, choose_trial};
+use serde::Serialize;
+
+/// Requirements that are named in a message.
+const MAX_LISTED: usize = 5;
 
 /// The case to explain.
 #[expect(missing_docs, reason = "field names say it")]
@@ -118,6 +124,53 @@ impl Explained {
             candidates(&self.loaded.suite, self.case(), trial, judgements, profile, most)
         })
     }
+}
+
+/// Requirements of an assessment, those first for which least was earned.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ExplainedAssessment<'r> {
+    pub requirements: Vec<ExplainedRequirement<'r>>,
+    #[serde(skip)]
+    pub ranked: Vec<RankedRequirement<'r>>,
+}
+
+/// What assessors said of a requirement, and what the search found for it.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ExplainedRequirement<'r> {
+    pub bundle_id: &'r str,
+    pub template_id: &'r str,
+    pub requirement_id: &'r str,
+    /// By assessor.
+    pub assessed: OrderedMap<Option<&'r AssessedV1>>,
+    pub retrieved: Option<&'r RetrievedV1>,
+}
+
+/// Explains the requirements of an assessment that a name stands for.
+pub fn explain_assessment<'r>(report: &'r AssessmentReportV1, wanted: &str) -> Result<ExplainedAssessment<'r>> {
+    let ranked = rank(report, find_requirements(report, wanted));
+    if ranked.is_empty() {
+        let names: Vec<String> = requirements(report).iter().map(|(bundle, _, id)| format!("{bundle}/{id}")).collect();
+        let all = names.iter().flat_map(|name| [name.as_str()].into_iter().chain(name.split('/')));
+        let hint = suggestion(wanted, all, &format!("; available: {}", first_few(&names, MAX_LISTED)));
+        return Err(Failure::usage(format!("the assessment has no requirement or bundle `{wanted}`{hint}")));
+    }
+    let requirement = |one: &RankedRequirement<'r>| {
+        let (bundle_id, template_id, requirement_id) = one.key;
+        let own = |all: &'r AssessmentV1| all.requirements.iter().find(|assessed| assessed.key() == one.key);
+        let assessed = report.assessments.iter().map(|(name, all)| (name.to_owned(), own(all))).collect();
+        let retrieved = retrieved(report, one.key);
+        ExplainedRequirement { bundle_id, template_id, requirement_id, assessed: OrderedMap(assessed), retrieved }
+    };
+    Ok(ExplainedAssessment { requirements: ranked.iter().map(requirement).collect(), ranked })
+}
+
+/// The name of the requirement for which least was earned, if anything was lost; [`explain_assessment`] takes it.
+pub fn worst_requirement(report: &AssessmentReportV1) -> Option<String> {
+    let ranked = rank(report, requirements(report));
+    let (bundle, template, requirement) = ranked.first().filter(|worst| worst.is_wrong())?.key;
+    Some(report.case_id(bundle, template, requirement))
 }
 
 /// The requirements of an assessment that a name stands for: a requirement, a bundle, or both as `BUNDLE/REQUIREMENT`.

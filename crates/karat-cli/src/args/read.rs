@@ -89,9 +89,24 @@ impl PanelArgs {
     }
 }
 
+fn set_flags<const N: usize>(all: [(&'static str, bool); N]) -> Vec<&'static str> {
+    all.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag).collect()
+}
+
 impl AskArgs {
     pub(crate) fn request(&self) -> JudgeRequest {
         self.panel.request(self.judge.as_ref())
+    }
+
+    /// The flags that were given.
+    pub(crate) fn set_flags(&self) -> Vec<&'static str> {
+        let PanelArgs { consensus, judge_cache } = self.panel;
+        let changes_cache = judge_cache != CacheMode::ReadWrite;
+        set_flags([
+            ("--judge", self.judge.is_some()),
+            ("--consensus", consensus.is_some()),
+            ("--judge-cache", changes_cache),
+        ])
     }
 
     /// The flags that select the same judge.
@@ -103,6 +118,14 @@ impl AskArgs {
 }
 
 impl RuleArgs {
+    /// The flags that were given.
+    pub(crate) fn set_flags(&self) -> Vec<&'static str> {
+        let Self { profile, sets, count_untouched } = self;
+        let all =
+            [("--profile", profile.is_some()), ("--set", !sets.is_empty()), ("--count-untouched", *count_untouched)];
+        set_flags(all)
+    }
+
     /// The flags that select the same profile.
     pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
         let request = ProfileRequest::from(self);
@@ -112,6 +135,22 @@ impl RuleArgs {
 }
 
 impl TrialArgs {
+    /// The flags that were given.
+    pub(crate) fn set_flags(&self) -> Vec<&'static str> {
+        let Self { submissions, judgements, place } = self;
+        let PlaceArgs { from, case, case_from, rule_map, trial_number } = place;
+        let all = [
+            ("--submission", !submissions.is_empty()),
+            ("--judgements", !judgements.is_empty()),
+            ("--from", from.is_some()),
+            ("--case", case.is_some()),
+            ("--case-from", case_from.is_some()),
+            ("--rule-map", rule_map.is_some()),
+            ("--trial-number", *trial_number != 1),
+        ];
+        set_flags(all)
+    }
+
     pub(crate) fn request(
         &self,
         source: ScoreSource,

@@ -8,7 +8,7 @@ use crate::terminal::{
     look, most_shown, note, note_problem, notes, print, print_json, print_next, print_stderr, show, word,
 };
 use karat::assess::{AssessRequest, NamedLog, SearchRequest, assess, find_log, ingest_into_session, named_logs};
-use karat::explain::{find_requirements, keep_assessor};
+use karat::explain::{explain_assessment, keep_assessor, worst_requirement};
 use karat::judge::run::JudgeObserver;
 use karat::submissions::{open_lines, refuse_repeated_stdin};
 use karat::suggestion;
@@ -20,10 +20,10 @@ use karat_documents::assess::bundle::content_hash;
 use karat_documents::assess::log::summarize;
 use karat_documents::ingest::ingest as ingest_document;
 use karat_documents::ingest::{Document, IngestLimits, Section};
-use karat_format::assessment::{AssessmentReportV1, AssessmentV1, RequirementKey};
+use karat_format::assessment::AssessmentReportV1;
 use karat_format::diagnostic::harmless;
 use karat_format::retrieval::SearchV1;
-use karat_report::assessment::{csv, draw, explain as explain_requirements, html, markdown, requirements};
+use karat_report::assessment::{csv, draw, explain as explain_requirements, html, markdown};
 use karat_report::report_view::AssessmentView;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -81,9 +81,8 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
     if let Some(id) = result.id.as_ref().filter(|_| !args.json) {
         let short = args.name.as_deref().map_or_else(|| id[..13.min(id.len())].to_owned(), word);
         let flag = args.store.flag();
-        let mut steps = Vec::from_iter(worst_requirement(&result.report).map(|(bundle, _, requirement)| {
-            format!("karat explain {} --run {short}{flag}", word(&format!("{bundle}/{requirement}")))
-        }));
+        let explain = |worst: String| format!("karat explain {} --run {short}{flag}", word(&worst));
+        let mut steps = Vec::from_iter(worst_requirement(&result.report).map(explain));
         steps.push(format!("karat report {short} -o report.html{flag}"));
         steps.push(format!("karat logs summarize --run {short}{flag}"));
         print_next(&steps);
@@ -95,51 +94,28 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
     })
 }
 
-/// The requirement on which the first assessor lost most, if it lost anything.
-fn worst_requirement(report: &AssessmentReportV1) -> Option<RequirementKey<'_>> {
-    let (_, first) = report.assessments.iter().next()?;
-    let scored = first.requirements.iter().filter_map(|one| Some((one.combined?, one)));
-    let lost = scored.filter(|(combined, _)| *combined < 1.0);
-    lost.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one.key())
-}
-
 /// Explains the requirements of an assessment that a name stands for.
 pub(super) fn explain(mut report: AssessmentReportV1, args: &ExplainArgs) -> Result<Exit> {
-    if args.trial.is_some() {
-        return Err(Failure::usage("--trial: an assessment asks each assessor once; select one with --tool"));
-    }
+    refuse_idle_flags([
+        (args.trial.iter().map(|_| "--trial").collect(), "each assessor is asked once; select one with --tool"),
+        (args.ask.set_flags(), "there is no judge"),
+        (args.rules.set_flags(), "its template has the rules of scoring"),
+        (args.trials.set_flags(), "it has no submissions"),
+        (args.suite.iter().map(|_| "--suite").collect(), "it is explained with its own golden records"),
+    ])?;
     if let Some(name) = &args.tool {
         keep_assessor(&mut report, name)?;
     }
-    let wanted = find_requirements(&report, &args.case);
-    if wanted.is_empty() {
-        let names: Vec<String> = requirements(&report)
-            .into_iter()
-            .map(|(bundle, _, requirement)| format!("{bundle}/{requirement}"))
-            .collect();
-        let all = names.iter().flat_map(|name| [name.as_str()].into_iter().chain(name.split('/')));
-        let hint = suggestion(&args.case, all, &format!("; available: {}", first_few(&names, most_shown(MOST_TOPICS))));
-        return Err(Failure::usage(format!("the assessment has no requirement or bundle `{}`{hint}", args.case)));
+    let explained = explain_assessment(&report, &args.case)?;
+    show(args.json, &explained, |look| explain_requirements(&report, &explained.ranked, look))
+}
+
+/// Refuses the flags that were given and have no effect on an assessment, each with the reason.
+pub(super) fn refuse_idle_flags<const N: usize>(flags: [(Vec<&str>, &str); N]) -> Result<()> {
+    match flags.iter().find_map(|(flags, why)| Some((flags.first()?, why))) {
+        Some((flag, why)) => Err(Failure::usage(format!("{flag} has no effect on an assessment: {why}"))),
+        None => Ok(()),
     }
-    let assessed = |key: RequirementKey<'_>| -> serde_json::Map<String, Value> {
-        let own = |one: &AssessmentV1| one.requirements.iter().find(|assessed| assessed.key() == key).cloned();
-        report.assessments.iter().map(|(name, one)| (name.to_owned(), json!(own(one)))).collect()
-    };
-    let retrieved = |key: RequirementKey<'_>| {
-        report.retrieval.iter().flat_map(|all| &all.requirements).find(|found| found.key() == key)
-    };
-    let value = |key: &RequirementKey<'_>| {
-        let (bundle, template, requirement) = *key;
-        json!({
-            "bundle_id": bundle,
-            "template_id": template,
-            "requirement_id": requirement,
-            "assessed": assessed(*key),
-            "retrieved": retrieved(*key),
-        })
-    };
-    let all: Vec<Value> = wanted.iter().map(value).collect();
-    show(args.json, &json!({ "requirements": all }), |look| explain_requirements(&report, &wanted, look))
 }
 
 pub(super) fn redraw(view: &AssessmentView<'_>, args: &OutputArgs) -> Result<Exit> {

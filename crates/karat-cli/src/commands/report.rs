@@ -48,6 +48,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
         false => ((!before.is_empty()).then(|| reports.label(last)).transpose()?, None),
     };
     if let Some(report) = reports.assessment(last)? {
+        assess::refuse_idle_flags([
+            (args.suite.iter().map(|_| "--suite").collect(), "its report has all that is shown"),
+            (args.detail.iter().map(|_| "--detail").collect(), "it is always whole"),
+        ])?;
         let earlier = load_earlier_assessments(&mut reports, before)?;
         return assess::redraw(&AssessmentView { name, run, report: &report, earlier }, &args.output);
     }

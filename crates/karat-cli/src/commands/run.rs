@@ -97,11 +97,9 @@ fn print_ignored(args: &RunArgs) {
         ("--seed", args.seed.is_some()),
         ("--judge", args.ask.judge.is_some()),
         ("--consensus", args.ask.panel.consensus.is_some()),
-        ("--profile", args.rules.profile.is_some()),
-        ("--set", !args.rules.sets.is_empty()),
-        ("--count-untouched", args.rules.count_untouched),
     ];
-    let ignored: Vec<&str> = typed.iter().filter(|(_, typed)| *typed).map(|(flag, _)| *flag).collect();
+    let mut ignored: Vec<&str> = typed.iter().filter(|(_, typed)| *typed).map(|(flag, _)| *flag).collect();
+    ignored.extend(args.rules.set_flags());
     if !ignored.is_empty() {
         note(&format!("a resumed run keeps its plan; ignored: {}", ignored.join(", ")));
     }

@@ -218,5 +218,15 @@ fn requirements_of_an_assessment_are_explained() {
     assert_eq!(all["requirements"][0]["assessed"]["baseline"]["bundle_id"], bundle);
     project.run("explain audit --run first").expect_error(2, &["has no requirement or bundle `audit`"]);
     project.run(&format!("explain {bundle} --run first --tool base")).expect_error(2, &["available: baseline"]);
-    project.run(&format!("explain {bundle} --run first --trial 1")).expect_error(2, &["--trial"]);
+    let flags = "--trial 1|--judge local|--consensus majority|--judge-cache off|--profile karat|--set method=key|--count-untouched|\
+                 --suite starter|--submission a.jsonl|--judgements a.jsonl|--from sarif|--case a|--case-from a|--rule-map a.csv|\
+                 --trial-number 2";
+    for flag in flags.split('|') {
+        let name = flag.split(' ').next().unwrap();
+        let expect = format!("{name} has no effect on an assessment");
+        project.run(&format!("explain {bundle} --run first {flag}")).expect_error(2, &[&expect]);
+    }
+    for flag in ["--suite starter", "--detail none"] {
+        project.run(&format!("report first {flag}")).expect_error(2, &["has no effect on an assessment"]);
+    }
 }

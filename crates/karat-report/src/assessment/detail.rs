@@ -20,16 +20,42 @@ pub(super) fn draw(report: &AssessmentReportV1, terminal: &TerminalStyle) -> Str
     requirements(report).iter().map(|one| format!("\n{}", requirement(report, *one, Depth::Full, terminal))).collect()
 }
 
-/// Explains some requirements, those first that an assessor lost something of: as much as a screen holds, or all of it with
-/// `--verbose`.
-pub fn explain(report: &AssessmentReportV1, wanted: &[RequirementKey<'_>], terminal: &TerminalStyle) -> String {
-    let mut wanted: Vec<(f64, RequirementKey<'_>)> = wanted.iter().map(|one| (worst(report, *one), *one)).collect();
-    wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (wrong, right): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(score, _)| *score < 1.0);
-    let section = |title: &str, noun: &'static str, counts: bool, list: &[(f64, RequirementKey<'_>)]| {
-        let entry = |(at, (_, one)): (usize, &(f64, RequirementKey<'_>))| {
+/// A requirement, and what was earned for it.
+pub struct RankedRequirement<'r> {
+    /// The requirement.
+    pub key: RequirementKey<'r>,
+    /// The least that an assessor earned; without assessors, what the search found of it.
+    pub earned: Option<f64>,
+}
+
+impl RankedRequirement<'_> {
+    /// Whether something of it was lost.
+    pub fn is_wrong(&self) -> bool {
+        self.earned.is_some_and(|earned| earned < 1.0)
+    }
+}
+
+/// Sorts requirements: those first for which least was earned.
+pub fn rank<'r>(report: &AssessmentReportV1, wanted: Vec<RequirementKey<'r>>) -> Vec<RankedRequirement<'r>> {
+    let earned = |one: RequirementKey<'_>| {
+        let own = report.assessments.iter().filter_map(|(_, all)| all.requirements.iter().find(|r| r.key() == one));
+        let least = own.filter_map(|assessed| assessed.combined).reduce(f64::min);
+        least.or_else(|| retrieved(report, one)?.recall)
+    };
+    let ranked = |key| RankedRequirement { key, earned: earned(key) };
+    let mut ranked: Vec<RankedRequirement<'_>> = wanted.into_iter().map(ranked).collect();
+    // What was not measured comes last.
+    ranked.sort_by(|a, b| a.earned.unwrap_or(f64::INFINITY).total_cmp(&b.earned.unwrap_or(f64::INFINITY)));
+    ranked
+}
+
+/// Explains ranked requirements: as much as a screen holds, or all of it with `--verbose`.
+pub fn explain(report: &AssessmentReportV1, ranked: &[RankedRequirement<'_>], terminal: &TerminalStyle) -> String {
+    let (wrong, right): (Vec<_>, Vec<_>) = ranked.iter().partition(|one| one.is_wrong());
+    let section = |title: &str, noun: &'static str, counts: bool, list: &[&RankedRequirement<'_>]| {
+        let entry = |(at, one): (usize, &&RankedRequirement<'_>)| {
             let blank = if at == 0 { "" } else { "\n" };
-            let text = |depth: Depth| requirement(report, *one, depth, terminal);
+            let text = |depth: Depth| requirement(report, one.key, depth, terminal);
             Entry { brief: text(Depth::Brief), full: format!("{blank}{}", text(Depth::Full)) }
         };
         let title = format!("{title} ({})", count(list.len(), "requirement"));
@@ -43,14 +69,8 @@ pub fn explain(report: &AssessmentReportV1, wanted: &[RequirementKey<'_>], termi
     fit(&[section("Wrong, or in part", "wrong requirement", true, &wrong), right], 0, terminal)
 }
 
-/// The least that an assessor earned for a requirement; without assessors, what the search found of it.
-fn worst(report: &AssessmentReportV1, one: RequirementKey<'_>) -> f64 {
-    let assessed = report.assessments.iter().filter_map(|(_, all)| all.requirements.iter().find(|r| r.key() == one));
-    let earned = assessed.filter_map(|assessed| assessed.combined).reduce(f64::min);
-    earned.or_else(|| retrieved(report, one)?.recall).unwrap_or(1.0)
-}
-
-fn retrieved<'r>(report: &'r AssessmentReportV1, one: RequirementKey<'_>) -> Option<&'r RetrievedV1> {
+/// What the search found for a requirement.
+pub fn retrieved<'r>(report: &'r AssessmentReportV1, one: RequirementKey<'_>) -> Option<&'r RetrievedV1> {
     report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements).find(|retrieved| retrieved.key() == one)
 }
 

@@ -198,6 +198,16 @@ fn models_share_retrieval_and_have_separate_reports() {
     assert_eq!((&again["assessments"], &again["comparison"]), (&report["assessments"], &report["comparison"]));
     let table = assess(&project, &flags[..flags.len() - 1]).expect(0).out;
     insta::assert_snapshot!(table);
+
+    // The next step explains what `explain` shows first: what any of them lost most of.
+    let mut command = project.command();
+    command.env_remove("OPENAI_BASE_URL").env("OPENAI_API_KEY", "sk-none-of-yours");
+    let ran = CommandOutput::start(command.args(["assess", RECORD_FILE]).args(&flags[..flags.len() - 1])).expect(0);
+    let step = ran.err.lines().find_map(|line| line.trim().strip_prefix("karat explain ")).unwrap_or_default();
+    let (name, run) = step.split_once(" --run ").unwrap_or_else(|| panic!("{}", ran.err));
+    let bundle = name.strip_suffix("/breaches").unwrap();
+    let explained = project.json(&format!("explain {bundle} --run {run} --json"));
+    assert_eq!(explained["requirements"][0]["requirement_id"], "breaches");
 }
 
 /// Embedders and rerankers are models that are paid for, like those that answer.
