@@ -2,7 +2,7 @@
 
 use super::rule_map::RuleMap;
 use super::{ImportError, ImportedData, Importer, Input, Sources, importer, input};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Imports all files in the order given; a folder stands for the JSON files below it.
@@ -66,6 +66,19 @@ pub fn detect_importer(path: &Path) -> Result<Option<&'static Importer>, ImportE
     // Reading from a pipe would consume its content.
     let sarif = named || (path.is_file() && looks_like_sarif(path)?);
     Ok(importer("sarif").filter(|_| sarif))
+}
+
+/// Whether a file holds the findings of a scan as a whole JSON document, and not a submission with one trial on each line.
+pub fn holds_scan(path: &Path) -> Result<bool, ImportError> {
+    // Reading from a pipe would consume its content.
+    if !path.is_file() || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl")) {
+        return Ok(false);
+    }
+    let mut lines = BufReader::new(input::open(path)?.reader).split(b'\n');
+    // What cannot be read is reported by whoever reads all of it.
+    let first = lines.find_map(|line| line.ok().filter(|line| !line.trim_ascii().is_empty())).unwrap_or_default();
+    let trial = serde_json::from_slice::<serde_json::Value>(&first).is_ok_and(|line| line.get("case").is_some());
+    Ok(!trial)
 }
 
 fn looks_like_sarif(path: &Path) -> Result<bool, ImportError> {

@@ -2,14 +2,15 @@
 
 use crate::failure::{Failure, Result};
 use crate::profile::{ProfileRequest, resolve_for_suite};
-use crate::submissions::{file_importer, open_lines};
+use crate::submissions::{file_importer, find_importer, open_lines};
 use crate::suite::load_what_is_there;
 use karat_core::identity::key;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
-use karat_import::import_files::import_files;
+use karat_import::Importer;
+use karat_import::import_files::{holds_scan, import_files};
 use karat_import::sarif::write_keys;
 use karat_import::scan_findings::{KeyedScan, WRITABLE, add_keys};
 use karat_io::atomic_write;
@@ -100,9 +101,8 @@ pub fn write_keys_back(request: &KeyRequest) -> Result<Vec<KeyedFile>> {
     let rules = resolve_for_suite(&request.profile, None)?.identity;
     let mut scans = Vec::new();
     for path in &request.files {
+        let bytes = regular_file::read(path).map_err(|error| Failure::io(path.display(), error))?;
         require_scan(path, request.format.as_deref())?;
-        let failed = |error| Failure::io(path.display(), error);
-        let bytes = regular_file::read(path).map_err(failed)?;
         let text = String::from_utf8(bytes).map_err(|_| {
             Failure::bad_input(format!("{} is not UTF-8 text, or compressed; {WRITABLE}", path.display()))
         })?;
@@ -122,12 +122,19 @@ pub fn write_keys_back(request: &KeyRequest) -> Result<Vec<KeyedFile>> {
 
 /// Refuses files of a format that keys cannot be written into.
 fn require_scan(path: &Path, format: Option<&str>) -> Result<()> {
-    let is_submission = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"));
     let refused = |what: &str| Err(Failure::usage(format!("{}: is {what}; {WRITABLE}", path.display())));
-    match file_importer(path, format)? {
+    match importer_of(path, format)? {
         Some(importer) if importer.name != SCAN => refused(importer.name),
-        None if is_submission => refused("a submission"),
+        None => refused("a submission"),
         _ => Ok(()),
+    }
+}
+
+/// The importer of a file; `None` where it is a submission.
+fn importer_of(path: &Path, format: Option<&str>) -> Result<Option<&'static Importer>> {
+    match file_importer(path, format)? {
+        None if holds_scan(path)? => Ok(Some(find_importer(SCAN)?)),
+        found => Ok(found),
     }
 }
 
@@ -136,7 +143,7 @@ const SCAN: &str = "scan-findings";
 fn read(request: &KeyRequest, notes: &mut dyn FnMut(&[String])) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for path in &request.files {
-        let Some(importer) = file_importer(path, request.format.as_deref())? else {
+        let Some(importer) = importer_of(path, request.format.as_deref())? else {
             trials.extend(read_trials(vec![open_lines(path)?], None)?);
             continue;
         };

@@ -75,7 +75,7 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeyArgs {
-    /// Submissions, SARIF, or the format of --from.
+    /// Submissions, SARIF, scans, or the format of --from.
     #[arg(value_name = "FILE", required_unless_present = "sarif")]
     pub(crate) files: Vec<PathBuf>,
     /// Format of the files.

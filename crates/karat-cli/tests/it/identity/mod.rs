@@ -146,13 +146,24 @@ fn keys_are_written_back_into_scans() {
     assert_eq!(again[1], json!({ "file": "b.json", "added": 0, "replaced": 0, "kept": 1, "keyless": 0 }));
     assert_eq!(project.read("b.json"), written);
 
+    // Printing and writing take the same files for scans.
+    for scan in [pretty.clone(), json!([finding]).to_string(), json!({ "findings": [finding] }).to_string()] {
+        project.write("d.json", &scan);
+        assert_eq!(project.ok("key d.json"), "\t\t1\tf1\tv2|b.ts|q|lines:3-3\n", "{scan}");
+        project.run("key --write d.json").expect_error(0, &["wrote d.json (1 added)"]);
+    }
+    let own = trial("c", "t", 1, json!([{ "id": "f", "file": "b.ts", "line_start": 3, "rule_id": "Q", "title": "x" }]));
+    project.write("d.json", format!("\n{own}\n{}\n", trial("d", "t", 1, json!([]))));
+    assert_eq!(project.ok("key d.json"), "c\tt\t1\tf\tv2|b.ts|q|lines:3-3\n");
+    project.run("key --write missing.json").expect_error(4, &["missing.json"]);
+
     // One file that cannot be written to, and none is.
     project.write("c.json", &pretty);
     project.write("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
     project.write("s.json", trial("c", "t", 1, json!([])).to_string());
     project.write("half.json", &pretty[..40]);
     project.write("scan.sarif", std::fs::read_to_string(fixture("sarif/full.sarif")).unwrap());
-    for (file, code) in [("s.jsonl", 2), ("s.json", 4), ("scan.sarif", 2)] {
+    for (file, code) in [("s.jsonl", 2), ("s.json", 2), ("scan.sarif", 2)] {
         let refused = project.run(&format!("key --write c.json {file}"));
         refused.expect_error(code, &[file, "keys are written into scan-findings", "karat key --sarif"]);
     }
