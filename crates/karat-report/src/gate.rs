@@ -72,11 +72,15 @@ fn tool_name(demand: &DemandV1) -> &str {
 fn summary(demands: &[&DemandV1]) -> (&'static str, Style, String) {
     let decided: Vec<&&DemandV1> = demands.iter().filter(|demand| demand.outcome != DemandOutcomeV1::LeftOut).collect();
     if !decided.is_empty() && decided.iter().all(|demand| demand.unchanged) {
-        // The fewest cases leave the most unseen.
-        let most =
-            demands.iter().filter_map(|demand| Some((demand.unseen?, demand.n?))).max_by(|a, b| a.0.total_cmp(&b.0));
-        let bound = most.map(|(unseen, n)| format!(": n = {n}, up to {:.1} % could differ", 100.0 * unseen));
-        return ("identical", GOOD, count(decided.len(), "metric") + &bound.unwrap_or_default());
+        let ns: Vec<usize> = decided.iter().filter_map(|demand| demand.n).collect();
+        let n = match (ns.iter().min(), ns.iter().max()) {
+            (Some(least), Some(most)) if least < most => format!(": n = {least} to {most}"),
+            (Some(n), _) => format!(": n = {n}"),
+            _ => String::new(),
+        };
+        let unseen = decided.iter().filter_map(|demand| demand.unseen).reduce(f64::max);
+        let bound = unseen.map(|unseen| format!(", up to {:.1} % could differ", 100.0 * unseen));
+        return ("identical", GOOD, count(decided.len(), "metric") + &n + &bound.unwrap_or_default());
     }
     let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds);
     // What has not changed says least.

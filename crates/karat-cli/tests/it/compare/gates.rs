@@ -5,6 +5,7 @@ use crate::project::{CommandOutput, near, number};
 use karat::profile::SHIPPED;
 use karat_core::stats::random::Random;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn five_cases_are_inconclusive_and_state_the_sample_size() {
@@ -39,12 +40,19 @@ fn equal_results_are_identical_and_pass_at_any_n() {
         project.ok("baseline write r.json -o base.json --metric f1 --metric recall --metric clean_pass");
         let ran = project.run("gate r.json --no-worse-than base.json").expect(0);
         let metrics = if cases == 40 { 3 } else { 2 };
-        assert!(ran.out.contains(&format!("  identical     t  {metrics} metrics: n = ")), "{}", ran.out);
-        assert!(ran.out.contains(&format!("up to {unseen} could differ")), "{}", ran.out);
         assert!(ran.out.contains(&format!("The gate passes: {metrics} demands passed")), "{}", ran.out);
         // Nothing is demanded of a metric that no case has.
         assert_eq!(ran.out.contains("left out      t  clean: n = 0"), cases < 10, "{}", ran.out);
         let gate = project.json("gate r.json --no-worse-than base.json --json");
+        // The line of the tool is about all of its metrics, and each has its own n.
+        let passed = gate["demands"].as_array().unwrap().iter().filter(|demand| demand["outcome"] == "holds");
+        let n: BTreeSet<u64> = passed.map(|demand| demand["n"].as_u64().unwrap()).collect();
+        let n = match (n.first().unwrap(), n.last().unwrap()) {
+            (least, most) if least < most => format!("n = {least} to {most}"),
+            (n, _) => format!("n = {n}"),
+        };
+        let line = format!("  identical     t  {metrics} metrics: {n}, up to {unseen} could differ\n");
+        assert!(ran.out.contains(&line) && n.contains("to") == (cases == 40), "{line}{}", ran.out);
         // Metrics come by id: clean_pass, f1, recall.
         let share = 1.0 - 0.05_f64.powf(1.0 / number(&gate, "/demands/1/n"));
         near(&gate, "/demands/1/unseen", share);
@@ -148,12 +156,17 @@ fn metric_of_few_cases_is_left_out_unless_it_is_named() {
     assert!(project.read("gate.md").contains("➖ left out"), "{}", project.read("gate.md"));
 }
 
+/// A demand on a metric, by tool and metric.
+fn metric_of(demand: &Value) -> Option<([&str; 2], &Value)> {
+    Some(([demand["tool"].as_str()?, demand["metric"].as_str()?], demand))
+}
+
 /// What `karat gate` concludes from each metric follows from what `karat compare` says of it.
 #[test]
 fn gate_never_contradicts_compare() {
     let mut random = Random::new(7, 0);
     let (mut seen, below) =
-        (std::collections::BTreeSet::new(), |most: usize, random: &mut Random| (random.unit() * most as f64) as usize);
+        (BTreeSet::new(), |most: usize, random: &mut Random| (random.unit() * most as f64) as usize);
     for round in 0..14 {
         let cases = [1, 2, 4, 6, 9, 14, 33, 40, 60][below(9, &mut random)];
         let tools = ["t", "u"];
@@ -194,11 +207,15 @@ fn gate_never_contradicts_compare() {
         let compared = project.json(&format!("compare {earlier} new.json --json {named}"));
         let ran = project.run(&format!("gate new.json --no-worse-than {earlier} --json {named}"));
         let gate: Value = serde_json::from_str(&ran.out).unwrap();
+        // Each metric of each tool has a demand, and each demand on a metric is compared.
+        let demands: BTreeMap<[&str; 2], &Value> =
+            gate["demands"].as_array().unwrap().iter().filter_map(metric_of).collect();
+        let mut compared_metrics = BTreeSet::new();
         for pair in compared["comparisons"].as_array().unwrap() {
-            let of_tool = |demand: &&Value| demand["tool"] == pair["b"]["tool"] && demand["metric"].is_string();
-            let demands: Vec<&Value> = gate["demands"].as_array().unwrap().iter().filter(of_tool).collect();
-            for (demand, row) in demands.iter().zip(pair["metrics"].as_array().unwrap()) {
-                assert_eq!(demand["metric"], row["metric"]);
+            for row in pair["metrics"].as_array().unwrap() {
+                let name = [pair["b"]["tool"].as_str().unwrap(), row["metric"].as_str().unwrap()];
+                compared_metrics.insert(name);
+                let demand = demands.get(&name).unwrap_or_else(|| panic!("no demand on {name:?}: {}", ran.out));
                 assert_eq!(
                     (&demand["value"], &demand["ci"], &demand["n"]),
                     (&row["difference"], &row["ci"], &row["units"])
@@ -218,6 +235,7 @@ fn gate_never_contradicts_compare() {
                 seen.insert(format!("{verdict} {outcome}"));
             }
         }
+        assert_eq!(demands.keys().copied().collect::<BTreeSet<_>>(), compared_metrics);
         let outcomes: Vec<&str> =
             gate["demands"].as_array().unwrap().iter().map(|demand| demand["outcome"].as_str().unwrap()).collect();
         let code = if outcomes.contains(&"fails") {
