@@ -13,6 +13,7 @@ pub use options::{EngineOptions, Prices, StartMode};
 
 use super::adaptation::Adaptation;
 use super::exchange::KeyParts;
+use super::http::Endpoint;
 use super::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger, LedgerError, LedgerKey};
 use super::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use super::prompt::{Prompt, Question};
@@ -113,7 +114,7 @@ pub enum EngineError {
     )]
     NotRecorded { question: String, key: LedgerKey, provider: String, model: String },
     #[error("{provider} cannot be asked: {why}. What was answered before is kept{}", in_ledger(.ledger.as_deref()))]
-    Provider { provider: String, why: String, ledger: Option<String> },
+    Provider { provider: String, why: String, ledger: Option<String>, lacks_key: bool },
     #[error("the ledger: {0}")]
     Ledger(LedgerError),
     #[error("no threads to ask with: {0}")]
@@ -467,7 +468,8 @@ impl AskSession<'_> {
             Some(why) => {
                 let provider = self.engine.provider.id().provider.clone();
                 let ledger = self.ledger.place().filter(|_| self.engine.options.cache.writes());
-                Err(EngineError::Provider { provider, why, ledger })
+                let lacks_key = self.engine.provider.endpoint().is_some_and(Endpoint::lacks_key);
+                Err(EngineError::Provider { provider, why, ledger, lacks_key })
             }
             None => Ok(()),
         }

@@ -20,6 +20,8 @@ pub enum Category {
     BadInput,
     /// A tool, a judge, the store or the system failed.
     Failed,
+    /// A tool or a judge cannot be asked, since its key is not in the environment.
+    NoKey,
     /// Karat itself is at fault.
     Internal,
 }
@@ -56,6 +58,11 @@ impl Failure {
     /// A tool, a judge, the store or the system failed.
     pub fn failed(message: impl Display) -> Self {
         Self::Message(Category::Failed, message.to_string())
+    }
+
+    /// A tool or a judge cannot be asked: for want of a key, or otherwise.
+    pub(crate) fn unaskable(lacks_key: bool, message: impl Display) -> Self {
+        Self::Message(if lacks_key { Category::NoKey } else { Category::Failed }, message.to_string())
     }
 
     /// An input cannot be used.
@@ -138,7 +145,8 @@ impl From<EngineError> for Failure {
             EngineError::Ledger(error) => error.downcast_ref().is_some_and(StoreError::is_outage),
             _ => false,
         };
-        if is_outage { Self::Outage(error.to_string()) } else { Self::failed(error) }
+        let lacks_key = matches!(error, EngineError::Provider { lacks_key: true, .. });
+        if is_outage { Self::Outage(error.to_string()) } else { Self::unaskable(lacks_key, error) }
     }
 }
 
@@ -175,6 +183,7 @@ impl From<DocumentError> for Failure {
             DocumentError::Usage(message) => Self::usage(message),
             DocumentError::BadInput(message) => Self::bad_input(message),
             DocumentError::Failed(message) => Self::failed(message),
+            DocumentError::NoKey(message) => Self::Message(Category::NoKey, message),
         }
     }
 }
