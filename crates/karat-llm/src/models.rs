@@ -5,6 +5,7 @@
 use super::provider::ProviderError;
 use jiff::civil::Date;
 use jiff::{Span, Timestamp};
+use karat_format::case::is_date;
 use karat_format::diagnostic::Diagnostic;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
 use karat_format::models::{ModelV1, ModelsV1, RefusalV1};
@@ -25,17 +26,28 @@ pub struct ModelTable {
     pub table: ModelsV1,
     /// The file of the user that changed it.
     pub user_file: Option<PathBuf>,
+    /// The day for which it is asked what is retired: that of the variable `KARAT_TODAY`, else today in UTC.
+    pub today: String,
 }
 
 impl ModelTable {
     /// The table in the binary.
     pub fn shipped() -> Self {
-        Self { table: SHIPPED.clone(), user_file: None }
+        let today = Timestamp::now().strftime("%Y-%m-%d").to_string();
+        Self { table: SHIPPED.clone(), user_file: None, today }
     }
 
     /// The table with what the user's `karat/models.toml` says, if there is one, in `XDG_CONFIG_HOME` or `~/.config`.
     pub fn load(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
         let mut loaded = Self::shipped();
+        if let Some(today) = variable(TODAY).filter(|today| !today.is_empty()) {
+            if !is_date(&today) {
+                return Err(ProviderError::Other(format!(
+                    "{TODAY}: expected a date such as 2026-11-19, not {today:?}"
+                )));
+            }
+            loaded.today = today;
+        }
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
         let Some(file) = folder.map(|folder| folder.join("karat").join("models.toml")) else { return Ok(loaded) };
@@ -74,10 +86,23 @@ impl ModelTable {
         named(model).or_else(|| named(without_date(model)?))
     }
 
-    /// A note if the table is older than six months on this day.
-    pub fn age_note(&self, today: &str) -> Option<String> {
+    /// Why a model must not be asked any more, with its successor; `None` if it is served.
+    pub(super) fn retirement(&self, model: &ModelV1) -> Option<String> {
+        let retired = model.retired.as_deref().filter(|_| model.is_retired(&self.today))?;
+        let ModelV1 { id, provider, .. } = model;
+        let instead = match &model.successor {
+            Some(successor) => format!("use its successor {successor}"),
+            None => "use another one; `karat models list` shows which there are".to_owned(),
+        };
+        Some(format!(
+            "the model {id} was retired by {provider} on {retired}; {instead}, or, if your server still has it, say so in models.toml"
+        ))
+    }
+
+    /// A note if the table is older than six months.
+    pub fn age_note(&self) -> Option<String> {
         let stated = self.table.as_of.as_deref()?;
-        let (as_of, today): (Date, Date) = (stated.parse().ok()?, today.parse().ok()?);
+        let (as_of, today): (Date, Date) = (stated.parse().ok()?, self.today.parse().ok()?);
         let is_old = as_of.checked_add(Span::new().months(6)).is_ok_and(|limit| limit < today);
         is_old.then(|| {
             format!(
@@ -88,23 +113,8 @@ impl ModelTable {
     }
 }
 
-/// Today, in UTC.
-pub fn today() -> String {
-    Timestamp::now().strftime("%Y-%m-%d").to_string()
-}
-
-/// Why a model must not be asked any more, with its successor; `None` if it is served.
-pub(super) fn retirement(model: &ModelV1, today: &str) -> Option<String> {
-    let retired = model.retired.as_deref().filter(|_| model.is_retired(today))?;
-    let ModelV1 { id, provider, .. } = model;
-    let instead = match &model.successor {
-        Some(successor) => format!("use its successor {successor}"),
-        None => "use another one; `karat models list` shows which there are".to_owned(),
-    };
-    Some(format!(
-        "the model {id} was retired by {provider} on {retired}; {instead}, or, if your server still has it, say so in models.toml"
-    ))
-}
+/// The variable that names another day than today.
+const TODAY: &str = "KARAT_TODAY";
 
 /// Whether a model can be told how hard to think.
 pub fn takes_effort(model: &ModelV1) -> bool {
@@ -144,7 +154,6 @@ fn without_date(model: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::providers::PROVIDERS;
-    use karat_format::case::is_date;
 
     #[test]
     fn shipped_table_is_complete() {
@@ -193,8 +202,10 @@ mod tests {
 
     #[test]
     fn retired_models_name_their_successor() {
-        let table = ModelTable::shipped();
-        let why = |model: &str, today: &str| retirement(table.find("anthropic", model).unwrap(), today);
+        let why = |model: &str, today: &str| {
+            let table = ModelTable { today: today.to_owned(), ..ModelTable::shipped() };
+            table.retirement(table.find("anthropic", model).unwrap())
+        };
         assert_eq!(why("claude-sonnet-4-20250514", "2026-06-14"), None);
         let message = why("claude-sonnet-4-20250514", "2026-06-15").unwrap();
         assert!(
@@ -211,8 +222,19 @@ mod tests {
         for (today, is_old) in
             [("2026-08-31", false), ("2027-02-28", false), ("2027-03-01", true), ("2020-01-01", false)]
         {
-            assert_eq!(table.age_note(today).is_some(), is_old, "{today}");
+            table.today = today.to_owned();
+            assert_eq!(table.age_note().is_some(), is_old, "{today}");
         }
+    }
+
+    #[test]
+    fn today_can_be_another_day() {
+        let load = |today: &str| ModelTable::load(&|name| (name == TODAY).then(|| today.to_owned()));
+        assert_eq!(load("2027-03-01").unwrap().today, "2027-03-01");
+        let clock = load("").unwrap().today;
+        assert!(is_date(&clock) && clock.as_str() > "2026-01-01", "{clock}");
+        let message = load("tomorrow").unwrap_err().to_string();
+        assert_eq!(message, "KARAT_TODAY: expected a date such as 2026-11-19, not \"tomorrow\"");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::adaptation::{Adaptation, AnswerFormat, EFFORT, PartNames, classify_refusal};
 use super::error::SendError;
 use super::http::Endpoint;
-use super::models::{ModelTable, retirement, takes_effort, today};
+use super::models::{ModelTable, takes_effort};
 use super::prompt::Prompt;
 use super::provider::{Provider, ProviderEnv, ProviderError, ProviderId, Reply, SendFuture};
 use karat_format::judge::JudgeConfigV1;
@@ -94,7 +94,7 @@ impl RemoteApi {
             let needs_key = stated.is_none() || config.key_env.is_some();
             endpoint.set_key(self.key_header, variable, needs_key, config.base_url.is_some(), env)?;
             // Recorded answers of a retired model stay good; only asking it is refused.
-            if let Some(why) = known.as_ref().and_then(|known| retirement(known, &today())) {
+            if let Some(why) = known.as_ref().and_then(|known| table.retirement(known)) {
                 endpoint.forbid(why);
             }
             Ok(Channel { wire, endpoint })

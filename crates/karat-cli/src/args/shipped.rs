@@ -47,7 +47,8 @@ pub(crate) enum ModelsCommand {
     },
     /// Print what is known of a model as TOML.
     ///
-    /// Ready to copy into your own models.toml, in karat/ of XDG_CONFIG_HOME or ~/.config.
+    /// Ready to copy into your own models.toml, in karat/ of XDG_CONFIG_HOME or ~/.config. A model that is not listed can be used:
+    /// its provider is found by its name.
     #[command(
         after_help = "Examples:\n  karat models show claude-sonnet-5-5\n  karat models show openai/gpt-6-luna --json"
     )]

@@ -165,6 +165,11 @@ fn retired_model_is_never_asked() {
     let ran = run(&project, &server, &format!("run suite --tool llm:{RETIRED} --trials 1 --json"));
     assert!(format!("{}{}", ran.out, ran.err).contains("was retired"), "{}{}", ran.out, ran.err);
     assert_eq!(server.connections(), 0);
+    // The day before, it was asked.
+    let mut before = command(&scored, &server);
+    before.env("KARAT_TODAY", "2026-06-14").args(["score", "suite", "--submission", "it.jsonl", "--judge", RETIRED]);
+    CommandOutput::start(&mut before);
+    assert!(server.requests() > 0);
 }
 
 /// Whoever still serves it says so, and what it has answered stays good.
@@ -200,16 +205,42 @@ fn models_are_listed_with_what_the_user_knows_better() {
     assert!(!listed.contains('…'), "{listed}");
     let shown = project.ok("models show claude-sonnet-5-5");
     assert!(shown.contains("input = 2.0") && shown.contains("forced_tool_choice"), "{shown}");
-    assert_eq!(project.json("models show openai/gpt-6-luna-2026-09-22 --json")["id"], "gpt-6-luna");
-    project
-        .run("models show claude-sonet-5-5")
-        .expect_error(2, &["did you mean `claude-sonnet-5-5`?", "price is unknown"]);
+    assert_eq!(project.json("models show openai/gpt-6-luna-2026-09-22 --json")["listed"], true);
+    // A model that is not listed is used, too.
+    for (name, provider) in [("claude-sonet-5-5", "anthropic"), ("openai/my-own", "openai"), ("gpt-9", "openai")] {
+        let shown = project.run(&format!("models show {name}")).expect(0);
+        let id = name.trim_start_matches("openai/");
+        assert_eq!(shown.out, format!("[[models]]\nprovider = \"{provider}\"\nid = \"{id}\"\n"));
+        assert!(shown.err.contains("is not in the table of models: it is used, its price is unknown"), "{}", shown.err);
+        assert_eq!(shown.err.contains("did you mean `claude-sonnet-5-5`?"), provider == "anthropic", "{}", shown.err);
+        let value = project.json(&format!("models show {name} --json"));
+        assert_eq!(value, json!({ "provider": provider, "id": id, "listed": false }));
+    }
+    project.run("models show my-own").expect_error(2, &["does not say who serves it; write PROVIDER/MODEL"]);
+    project.run("models show local/my-own").expect_error(2, &["the provider `local` serves no models"]);
     project.run("models list --provider antropic").expect_error(2, &["did you mean `anthropic`?"]);
     // What is shown can be changed and given back, and an old table is told from a new one.
     project.write(".user/karat/models.toml", format!("as_of = \"2025-01-01\"\n{}", shown.replace("= 2.0", "= 1.5")));
     let changed = project.run("models list").expect(0);
     assert!(changed.out.contains("1.5") && changed.out.contains("models.toml"), "{}", changed.out);
     assert!(changed.err.contains("the table of models is of 2025-01-01, more than six months ago"), "{}", changed.err);
+    std::fs::remove_file(project.path(".user/karat/models.toml")).unwrap();
+    // The same table on other days.
+    let on = |today: &str, line: &str| {
+        CommandOutput::start(project.command().env("KARAT_TODAY", today).args(line.split_whitespace()))
+    };
+    let as_of = all["as_of"].as_str().unwrap();
+    let later = format!("{}{}", as_of[..4].parse::<u32>().unwrap() + 1, &as_of[4..]);
+    for line in ["models list", "models show claude-sonnet-5-5"] {
+        assert_eq!(on(as_of, line).expect(0).err, "");
+        on(&later, line).expect_error(0, &["more than six months ago"]);
+    }
+    let state = |today: &str| {
+        let listed = on(today, "models list --provider anthropic").expect(0).out;
+        listed.lines().find(|line| line.contains("claude-sonnet-4-20250514")).unwrap().to_owned()
+    };
+    assert!(state("2026-06-14").contains("until 2026-06-15") && state("2026-06-15").contains("retired 2026-06-15"));
+    on("soon", "models list").expect_error(4, &["KARAT_TODAY: expected a date"]);
     project.write(".user/karat/models.toml", "[[models]]\nprovider = \"openai\"\nid = \"m\"\nprice = 1\n");
     project.run("models list").expect_error(4, &["models.toml:4:1: unknown key `price`"]);
 }
