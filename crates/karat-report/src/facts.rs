@@ -218,6 +218,17 @@ pub(super) fn derived_sentence(report: &ReportV1, in_full: bool) -> Option<Strin
     (!names.is_empty()).then(|| format!("verdicts of {} follow from {of}{setting}", names.join(", ")))
 }
 
+/// How many values of the headline's dimension have each metric, where they differ: a category without safe cases has no false
+/// positive rate, so that the mean of a difference is not the difference of the means.
+pub(super) fn averaged_values(report: &ReportV1) -> Option<String> {
+    let by = report.profile.headline_macro_by.as_ref()?;
+    let n = |id: &String| report.tools.iter().filter_map(|tool| Some(headline(report, tool).get(id)?.n)).max();
+    let all: Vec<(&str, usize)> = report.profile.headline.iter().filter_map(|id| Some((title(id), n(id)?))).collect();
+    let each = || all.iter().map(|(title, n)| format!("{title} {n}")).collect::<Vec<_>>().join(", ");
+    let differ = all.iter().any(|(_, n)| Some(*n) != all.first().map(|(_, n)| *n));
+    differ.then(|| format!("each is the mean over the values of {by} that have it: {}", each()))
+}
+
 /// How many extras of each tool are not counted because the change did not touch their lines; `None` if there are none.
 pub(super) fn untouched_sentence(report: &ReportV1) -> Option<String> {
     let tools = ranked(report).into_iter().filter(|tool| tool.untouched_extras > 0);

@@ -2,8 +2,8 @@
 
 use super::TerminalStyle;
 use super::facts::{
-    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, derived_sentence,
-    judge_lines, pooled_table, sensitivity_sentence, trial_spread, untouched_sentence,
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, averaged_values, clusters_sentence,
+    derived_sentence, judge_lines, pooled_table, sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::number::{
     failed_sentence, failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title,
@@ -64,7 +64,9 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let alike = clusters_sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
     let over = report.profile.headline_macro_by.as_deref().unwrap_or("cases");
     out.push_str(&format!("\nMeans over {}. In brackets: {percent} % intervals.{alike}\n", escape(over)));
-    for sentence in [derived_sentence(report, true), untouched_sentence(report)].into_iter().flatten() {
+    for sentence in
+        [averaged_values(report), derived_sentence(report, true), untouched_sentence(report)].into_iter().flatten()
+    {
         out.push_str(&format!("\n{}.\n", escape(&sentence)));
     }
     if let Some(sentence) = sensitivity_sentence(report) {

@@ -5,8 +5,9 @@ mod sections;
 mod sparkline;
 
 use super::facts::{
-    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, agreement_words, clusters_sentence,
-    derived_sentence, judge_lines, pooled_table, sensitivity, sensitivity_sentence, trial_spread, untouched_sentence,
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, agreement_words, averaged_values,
+    clusters_sentence, derived_sentence, judge_lines, pooled_table, sensitivity, sensitivity_sentence, trial_spread,
+    untouched_sentence,
 };
 use super::grid::{self, Cell};
 use super::number::{
@@ -150,7 +151,7 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) 
         notes.push(format!("{} on untouched lines not counted", count(untouched, "extra")));
     }
     let mut out = indented(&notes.join(" · "), DIM, terminal);
-    let sentences = [derived_sentence(report, verbose), recorded_sentence(report)];
+    let sentences = [averaged_values(report), derived_sentence(report, verbose), recorded_sentence(report)];
     out.extend(sentences.into_iter().flatten().map(|sentence| indented(&sentence, DIM, terminal)));
     // Clusters that are not used make intervals too narrow, which nobody should miss.
     let is_ignored = report.intervals.clusters.as_ref().is_some_and(|clusters| !clusters.used);
@@ -382,6 +383,18 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
     let found: usize = result.counted().map(|t| t.tp).sum();
     let all: usize = result.counted().map(|t| t.tp + t.r#fn).sum();
     let figure = value(result, rank_metric(report));
+    // What was found is not known without a result, or without judgements.
+    let is_unjudged = |trial: &TrialResultV1| {
+        !trial.misses.is_empty() && trial.misses.iter().all(|miss| miss.flags.contains(&Flag::Unjudged))
+    };
+    let unknown = match figure {
+        None if all == 0 => Some("no result"),
+        None if found == 0 && result.counted().all(is_unjudged) => Some("not judged"),
+        _ => None,
+    };
+    if let Some(why) = unknown {
+        return Cell::left(if short { "–".to_owned() } else { format!("–  {why}") }).styled(DIM);
+    }
     let style = match figure {
         Some(figure) if figure >= 0.8 => GOOD,
         Some(figure) if figure < 0.4 => RED,

@@ -1,7 +1,7 @@
 //! The sortable leaderboard: a row per tool, a bar per interval.
 
 use super::{save, section};
-use crate::facts::{derived_sentence, sensitivity_sentence, untouched_sentence};
+use crate::facts::{averaged_values, derived_sentence, sensitivity_sentence, untouched_sentence};
 use crate::number::{
     at_least, decimals, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried,
 };
@@ -40,7 +40,8 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
             }
         }
         @if !left_out.is_empty() { p.dim { "Left out: " (left_out.join(", ")) "." } }
-        @for sentence in [derived_sentence(report, true), untouched_sentence(report)].iter().flatten() { p.dim { (sentence) "." } }
+        @let sentences = [averaged_values(report), derived_sentence(report, true), untouched_sentence(report)];
+        @for sentence in sentences.iter().flatten() { p.dim { (sentence) "." } }
         @if let Some(sentence) = sensitivity_sentence(report) { p.warn { (sentence) } }
     };
     section("leaderboard", "Leaderboard", &content)

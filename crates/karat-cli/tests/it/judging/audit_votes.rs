@@ -313,6 +313,8 @@ fn what_nobody_was_asked_is_undefined() {
     let plain = project.json("score suite --submission it.jsonl --profile audit --judge none --json");
     let trial = trial_of(&report, 0);
     assert_eq!((&trial["audit"]["target_found"], &trial["misses"][0]["flags"]), (&Value::Null, &json!(["unjudged"])));
+    let table = project.ok("score suite --submission it.jsonl --profile audit --judge none");
+    assert!(table.contains("  c0    –  not judged\n") && !table.contains("0/1 found"), "{table}");
     for id in [
         "accuracy",
         "ece",

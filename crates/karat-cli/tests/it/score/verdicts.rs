@@ -53,6 +53,32 @@ fn rates_by_category_equal_hand_computed_values() {
     assert_eq!(values, ["0.250", "0.750", "0.500", "0.667"], "{table}");
 }
 
+/// A category without safe cases has a true positive rate alone, so that the means do not have the difference that Youden J states.
+#[test]
+fn means_over_different_categories_say_so() {
+    let each = "each is the mean over the values of category that have it";
+    let project = owasp();
+    let line = "score bench --submission s.jsonl --profile owasp";
+    assert!(!project.ok(line).contains(each));
+    let cases = project.read("bench/cases.jsonl");
+    project.write(
+        "bench/cases.jsonl",
+        cases.lines().filter(|case| !case.contains("\"T5\"")).collect::<Vec<_>>().join("\n"),
+    );
+    project.write("s.jsonl", project.read("s.jsonl").lines().take(4).collect::<Vec<_>>().join("\n"));
+    let report = project.json(&format!("{line} --json"));
+    let value = |id: &str| report["tools"][0]["macro_by"]["category"][id]["value"].as_f64().unwrap();
+    assert_eq!((value("youden"), value("tpr"), value("fpr")), (-0.5, 0.75, 1.0));
+    for text in [
+        project.ok(line),
+        project.ok(&format!("{line} --format markdown")),
+        project.ok(&format!("{line} --format html")),
+    ] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("{each}: Youden J 1, TPR 2, FPR 1, accuracy 2")), "{text}");
+    }
+}
+
 /// The verdict and whether it is right, of a vulnerable case without `cwe`, where any finding is an alarm.
 fn verdict(line: Value, judgements: &[Value]) -> (Value, Value) {
     let issues = json!([{ "id": "g", "title": "A thing is wrong", "file": "a.py" }]);
