@@ -14,8 +14,6 @@ pub(crate) enum Exit {
     BadInput = 4,
     /// A tool, a judge, the store or the system failed.
     Failed = 5,
-    /// A tool or a judge lacks its key. What starts Karat tells a job without secrets by it.
-    NoKey = 6,
     /// A bug in Karat.
     Internal = 70,
 }
@@ -32,7 +30,6 @@ impl From<Category> for Exit {
             Category::Usage => Self::Usage,
             Category::BadInput => Self::BadInput,
             Category::Failed => Self::Failed,
-            Category::NoKey => Self::NoKey,
             Category::Internal => Self::Internal,
         }
     }

@@ -4,7 +4,6 @@ pub mod assess;
 pub mod ingest;
 pub mod retrieval;
 
-use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderError;
 
 /// Why documents cannot be read, searched or assessed.
@@ -19,16 +18,6 @@ pub enum DocumentError {
     /// A provider failed.
     #[error("{0}")]
     Failed(String),
-    /// A provider's key is not in the environment.
-    #[error("{0}")]
-    NoKey(String),
-}
-
-impl DocumentError {
-    /// A model that cannot be asked, for want of a key or otherwise.
-    fn unaskable(endpoint: &Endpoint, message: String) -> Self {
-        if endpoint.lacks_key() { Self::NoKey(message) } else { Self::Failed(message) }
-    }
 }
 
 impl From<ProviderError> for DocumentError {

@@ -13,7 +13,6 @@ pub use options::{EngineOptions, Prices, StartMode};
 
 use super::adaptation::Adaptation;
 use super::exchange::KeyParts;
-use super::http::Endpoint;
 use super::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger, LedgerError, LedgerKey};
 use super::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use super::prompt::{Prompt, Question};
@@ -114,7 +113,7 @@ pub enum EngineError {
     )]
     NotRecorded { question: String, key: LedgerKey, provider: String, model: String },
     #[error("{provider} cannot be asked: {why}. What was answered before is kept{}", in_ledger(.ledger.as_deref()))]
-    Provider { provider: String, why: String, ledger: Option<String>, lacks_key: bool },
+    Provider { provider: String, why: String, ledger: Option<String> },
     #[error("the ledger: {0}")]
     Ledger(LedgerError),
     #[error("no threads to ask with: {0}")]
@@ -468,8 +467,7 @@ impl AskSession<'_> {
             Some(why) => {
                 let provider = self.engine.provider.id().provider.clone();
                 let ledger = self.ledger.place().filter(|_| self.engine.options.cache.writes());
-                let lacks_key = self.engine.provider.endpoint().is_some_and(Endpoint::lacks_key);
-                Err(EngineError::Provider { provider, why, ledger, lacks_key })
+                Err(EngineError::Provider { provider, why, ledger })
             }
             None => Ok(()),
         }

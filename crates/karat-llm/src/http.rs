@@ -42,7 +42,6 @@ pub struct Endpoint {
     headers: HeaderMap,
     secret: Option<Secret>,
     missing_setup: Option<String>,
-    lacks_key: bool,
     key_recipient: Option<String>,
     max_bytes: usize,
     client: OnceLock<Result<Client, String>>,
@@ -57,7 +56,7 @@ impl Endpoint {
         let url = join_url(base, path)?;
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         let (secret, missing_setup, key_recipient, client) = (None, None, None, OnceLock::new());
-        Ok(Self { url, headers, secret, missing_setup, lacks_key: false, key_recipient, max_bytes, client })
+        Ok(Self { url, headers, secret, missing_setup, key_recipient, max_bytes, client })
     }
 
     pub(super) fn set_header(&mut self, name: &'static str, value: &'static str) {
@@ -78,7 +77,6 @@ impl Endpoint {
             // Recorded answers need no key, so a missing key is an error only when a request is sent.
             let missing = || format!("the variable {variable} holds no key; set it, or name another with `key_env`");
             self.missing_setup = is_needed.then(missing);
-            self.lacks_key = is_needed;
             return Ok(());
         };
         let mut value = HeaderValue::from_str(&format!("{prefix}{key}")).map_err(|_| {
@@ -95,17 +93,11 @@ impl Endpoint {
     /// Refuses every request for this reason.
     pub(super) fn forbid(&mut self, why: String) {
         self.missing_setup = Some(why);
-        self.lacks_key = false;
     }
 
     /// What must be configured before it can be used, such as a key, or another model.
     pub fn missing_setup(&self) -> Option<&str> {
         self.missing_setup.as_deref()
-    }
-
-    /// Whether a key is what is missing.
-    pub fn lacks_key(&self) -> bool {
-        self.lacks_key
     }
 
     /// The host that receives the API key only because the configuration, perhaps somebody else's, says so.

@@ -2,6 +2,7 @@
 
 pub use super::http::is_local_address;
 
+use super::http::Endpoint;
 use super::models::{ModelTable, takes_effort};
 use super::provider::{Provider, ProviderEnv, ProviderError};
 use super::remote::RemoteApi;
@@ -157,9 +158,8 @@ pub fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Pro
 /// Opens a provider and fails if its setup is incomplete.
 pub fn open_ready(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
     let provider = open(config, env)?;
-    match provider.endpoint().and_then(|endpoint| Some((endpoint.missing_setup()?, endpoint.lacks_key()))) {
-        Some((why, true)) => Err(ProviderError::NoKey(why.to_owned())),
-        Some((why, false)) => Err(ProviderError::Other(why.to_owned())),
+    match provider.endpoint().and_then(Endpoint::missing_setup) {
+        Some(why) => Err(ProviderError::NoKey(why.to_owned())),
         None => Ok(provider),
     }
 }
@@ -177,7 +177,6 @@ pub fn entry(name: &str) -> Result<&'static ProviderEntry, ProviderError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::Endpoint;
     use std::path::Path;
 
     fn configuration_error(config: &JudgeConfigV1, variables: &[(&str, &str)]) -> String {

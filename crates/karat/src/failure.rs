@@ -20,8 +20,6 @@ pub enum Category {
     BadInput,
     /// A tool, a judge, the store or the system failed.
     Failed,
-    /// A tool or a judge cannot be asked, since its key is not in the environment.
-    NoKey,
     /// Karat itself is at fault.
     Internal,
 }
@@ -58,11 +56,6 @@ impl Failure {
     /// A tool, a judge, the store or the system failed.
     pub fn failed(message: impl Display) -> Self {
         Self::Message(Category::Failed, message.to_string())
-    }
-
-    /// A tool or a judge cannot be asked: for want of a key, or otherwise.
-    pub(crate) fn unaskable(lacks_key: bool, message: impl Display) -> Self {
-        Self::Message(if lacks_key { Category::NoKey } else { Category::Failed }, message.to_string())
     }
 
     /// An input cannot be used.
@@ -145,8 +138,7 @@ impl From<EngineError> for Failure {
             EngineError::Ledger(error) => error.downcast_ref().is_some_and(StoreError::is_outage),
             _ => false,
         };
-        let lacks_key = matches!(error, EngineError::Provider { lacks_key: true, .. });
-        if is_outage { Self::Outage(error.to_string()) } else { Self::unaskable(lacks_key, error) }
+        if is_outage { Self::Outage(error.to_string()) } else { Self::failed(error) }
     }
 }
 
@@ -183,7 +175,6 @@ impl From<DocumentError> for Failure {
             DocumentError::Usage(message) => Self::usage(message),
             DocumentError::BadInput(message) => Self::bad_input(message),
             DocumentError::Failed(message) => Self::failed(message),
-            DocumentError::NoKey(message) => Self::Message(Category::NoKey, message),
         }
     }
 }

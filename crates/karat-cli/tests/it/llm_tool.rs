@@ -270,7 +270,7 @@ fn rejected_key_ends_the_run() {
 fn missing_key_and_unknown_names_are_usage_errors() {
     let project = with_cases(1);
     run(&project, "llm:anthropic/m", &[])
-        .expect_error(6, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
+        .expect_error(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
     assert_eq!(project.json("store list --json"), json!([]));
     // Beside a tool that can run, its trials are unavailable.
     let line = "run suite --tool llm:anthropic/m patterns --trials 1 -j 1 -q --json";

@@ -39,9 +39,9 @@ const MESSAGES: &[(&str, i32, &[&str])] = &[
     ("score . --submission ok.jsonl --profile karta", 2, &["did you mean `karat`?"]),
     ("run . --tool bandid", 2, &["did you mean `bandit`?"]),
     ("run . --tool bandit,patterns", 2, &["repeat the flag: --tool bandit --tool patterns"]),
-    ("run . --tool patterns --judge anthropic", 6, &["ANTHROPIC_API_KEY holds no key"]),
-    ("score . --submission ok.jsonl --judge anthropic", 6, &["ANTHROPIC_API_KEY holds no key"]),
-    ("run . --tool llm:anthropic/m", 6, &["ANTHROPIC_API_KEY holds no key"]),
+    ("run . --tool patterns --judge anthropic", 5, &["ANTHROPIC_API_KEY holds no key"]),
+    ("score . --submission ok.jsonl --judge anthropic", 5, &["ANTHROPIC_API_KEY holds no key"]),
+    ("run . --tool llm:anthropic/m", 5, &["ANTHROPIC_API_KEY holds no key"]),
 ];
 
 #[test]

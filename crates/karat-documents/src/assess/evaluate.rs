@@ -12,6 +12,7 @@ use karat_format::assessment::{CutV1, StepV1, UnansweredV1};
 use karat_format::document::suggest::did_you_mean;
 use karat_format::judge::JudgeConfigV1;
 use karat_llm::engine::{Engine, EngineError, EngineOptions, EngineStats};
+use karat_llm::http::Endpoint;
 use karat_llm::ledger::CacheMode;
 use karat_llm::provider::{ProviderEnv, ProviderError};
 use karat_llm::providers::{self, PROVIDERS};
@@ -48,10 +49,8 @@ pub fn open(
         let wrong = |error: ProviderError| DocumentError::BadInput(format!("the model `{name}`: {error}"));
         let provider = providers::open(&config, &env).map_err(wrong)?;
         let options = EngineOptions::for_provider(&config, cache, &*provider).map_err(wrong)?;
-        if let Some(endpoint) = provider.endpoint().filter(|_| cache != CacheMode::Only)
-            && let Some(why) = endpoint.missing_setup()
-        {
-            return Err(DocumentError::unaskable(endpoint, format!("the model `{name}` cannot be asked: {why}")));
+        if let Some(why) = provider.endpoint().and_then(Endpoint::missing_setup).filter(|_| cache != CacheMode::Only) {
+            return Err(DocumentError::Failed(format!("the model `{name}` cannot be asked: {why}")));
         }
         let (engine, templates) = (Engine::new(provider, options).shared(), vec![template.display_path()]);
         models.push(Model { name: name.to_owned(), config, folder: files, templates, engine });

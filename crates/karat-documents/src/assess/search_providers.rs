@@ -67,8 +67,8 @@ fn resolve<C: Clone, P: ?Sized>(
 }
 
 fn check_setup(endpoint: Option<&Endpoint>, name: &str) -> Result<()> {
-    match endpoint.and_then(|endpoint| Some((endpoint, endpoint.missing_setup()?))) {
-        Some((endpoint, why)) => Err(DocumentError::unaskable(endpoint, format!("`{name}`: {why}"))),
+    match endpoint.and_then(Endpoint::missing_setup) {
+        Some(why) => Err(DocumentError::Failed(format!("`{name}`: {why}"))),
         None => Ok(()),
     }
 }

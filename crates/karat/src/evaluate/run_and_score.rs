@@ -310,7 +310,7 @@ pub(super) fn require_other_tool(
     observer: &mut dyn EvaluateObserver,
 ) -> Result<()> {
     if let Some((name, why)) = missing.first_key_value().filter(|_| missing.len() == left) {
-        return Err(Failure::unaskable(true, cannot_be_run(name, why)));
+        return Err(Failure::failed(cannot_be_run(name, why)));
     }
     for (name, why) in missing {
         let failure = cannot_be_run(name, why);

@@ -238,8 +238,7 @@ pub(crate) fn plan_judge(
     let judge = registry.open(&name)?;
     require_key_consent(request, judge.as_ref())?;
     if let Some(missing) = judge.as_ref().filter(|_| request.cache != CacheMode::Only).and_then(missing_setup) {
-        let Unaskable { why, lacks_key } = missing;
-        return Err(Failure::unaskable(lacks_key, format!("the judge `{name}` cannot be asked: {why}")));
+        return Err(Failure::failed(format!("the judge `{name}` cannot be asked: {missing}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
         return Err(Failure::usage(cannot_audit(name)));
@@ -259,22 +258,13 @@ pub(crate) fn judge_of_plan(loaded: &LoadedSuite, plan: &PlanV1, request: &Judge
 /// Why the judge of a plan cannot be asked from here, such as for want of a key.
 pub(crate) fn unaskable_judge(loaded: &LoadedSuite, plan: &PlanV1) -> Option<String> {
     match judge_of_plan(loaded, plan, &JudgeRequest::default()) {
-        Ok(judge) => judge.as_ref().and_then(missing_setup).map(|missing| missing.why.to_owned()),
+        Ok(judge) => judge.as_ref().and_then(missing_setup).map(str::to_owned),
         Err(failure) => Some(failure.text()),
     }
 }
 
-/// Why no request to a model would be sent.
-struct Unaskable<'a> {
-    why: &'a str,
-    lacks_key: bool,
-}
-
-fn missing_setup(judge: &Judge) -> Option<Unaskable<'_>> {
-    judge.engines().find_map(|engine| {
-        let endpoint = engine.provider().endpoint()?;
-        Some(Unaskable { why: endpoint.missing_setup()?, lacks_key: endpoint.lacks_key() })
-    })
+fn missing_setup(judge: &Judge) -> Option<&str> {
+    judge.engines().find_map(|engine| engine.provider().endpoint()?.missing_setup())
 }
 
 /// Opens the requested judge; default: the local one.

@@ -286,7 +286,7 @@ fn template_cannot_replace_built_in_models() {
     let mut command = project.command();
     command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY");
     let ran = CommandOutput::start(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
-    ran.expect_error(6, &["OPENAI_API_KEY holds no key"]);
+    ran.expect_error(5, &["OPENAI_API_KEY holds no key"]);
     assert_eq!(server.requests(), 0);
 }
 

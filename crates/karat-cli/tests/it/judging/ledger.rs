@@ -103,7 +103,7 @@ fn cache_modes_apply_to_an_existing_ledger() {
 fn missing_key_error_names_the_variable() {
     let project = project(1, 1);
     let ran = CommandOutput::start(project.command().args(LINE.split_whitespace()));
-    ran.expect_error(6, &["ANTHROPIC_API_KEY holds no key", "key_env"]);
+    ran.expect_error(5, &["ANTHROPIC_API_KEY holds no key", "key_env"]);
     let mut command = command(&project, &server_answering(true));
     let ran = CommandOutput::start(command.env("ANTHROPIC_API_KEY", "a\nb").args(LINE.split_whitespace()));
     assert!(!ran.expect_error(4, &["has invalid characters"]).err.contains(KEY));

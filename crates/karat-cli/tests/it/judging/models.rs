@@ -303,7 +303,7 @@ fn model_without_a_known_vendor_needs_a_server() {
     };
     score("qwen3")
         .expect_error(2, &["CRB_JUDGE_MODEL: the name of the model `qwen3`", "openai/qwen3", "OPENAI_BASE_URL"]);
-    score("gemini-3.8-flash").expect_error(6, &["GEMINI_API_KEY holds no key"]);
+    score("gemini-3.8-flash").expect_error(5, &["GEMINI_API_KEY holds no key"]);
 }
 
 #[test]

@@ -25,10 +25,10 @@ const LINE: &str = "run suite --tool tools/finder.toml --trials 1 --judge sonnet
 fn missing_key_is_reported_before_the_first_trial() {
     let project = project_with_tool(1);
     let ran = CommandOutput::start(project.command().args(LINE.split_whitespace()));
-    ran.expect_error(6, &["the judge `sonnet` cannot be asked", "ANTHROPIC_API_KEY holds no key"]);
+    ran.expect_error(5, &["the judge `sonnet` cannot be asked", "ANTHROPIC_API_KEY holds no key"]);
     let panel = LINE.replace("sonnet", "local,sonnet");
     CommandOutput::start(project.command().args(panel.split_whitespace()))
-        .expect_error(6, &["ANTHROPIC_API_KEY holds no key"]);
+        .expect_error(5, &["ANTHROPIC_API_KEY holds no key"]);
     assert!(!project.path(".karat").exists(), "a run was started");
     project.run(&LINE.replace("sonnet", "sonet")).expect_error(2, &["did you mean `sonnet`?"]);
     // Without a judge, no key is needed.
