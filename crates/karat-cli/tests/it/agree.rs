@@ -189,7 +189,7 @@ fn audit_agreement_is_computed_per_decision() {
     check("--on rcir", 1.0 / 3.0, "interval", json!(["0", "0.25", "0.5", "0.75", "1"]));
     project
         .run("judge agree audits.jsonl --on ava")
-        .expect_error(4, &["nobody decided `ava`", "--on verdict or --on type_match"]);
+        .expect_error(4, &["nobody decided `ava`", "type_match"]);
 }
 
 /// Equal verdicts do not hide that judges contradict each other on everything else.
