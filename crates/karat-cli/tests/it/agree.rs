@@ -187,9 +187,7 @@ fn audit_agreement_is_computed_per_decision() {
     check("--on classification", 2.0 / 3.0, "nominal", classes);
     check("--on type_match", 1.0 / 3.0, "ordinal", json!(["not_mentioned", "wrong", "partial", "semantic", "exact"]));
     check("--on rcir", 1.0 / 3.0, "interval", json!(["0", "0.25", "0.5", "0.75", "1"]));
-    project
-        .run("judge agree audits.jsonl --on ava")
-        .expect_error(4, &["nobody decided `ava`", "type_match"]);
+    project.run("judge agree audits.jsonl --on ava").expect_error(4, &["nobody decided `ava`", "type_match"]);
 }
 
 /// Equal verdicts do not hide that judges contradict each other on everything else.
