@@ -133,7 +133,7 @@ pub struct BundleV1 {
     pub language: String,
     /// Its documents.
     pub documents: Vec<DocumentV1>,
-    /// Documents that could not be read and are left out; golden parts in them count as missed.
+    /// Documents that could not be read and are left out; their golden parts count as missed unless another document contains them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadableV1>,
     /// Golden parts that differ from their documents and count where most of their words stand.

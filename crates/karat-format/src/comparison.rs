@@ -94,7 +94,7 @@ pub struct OtherJudgesV1 {
     pub sentence: String,
     /// How to judge both alike.
     pub advice: String,
-    /// Whether the sides were compared all the same, as `--across-judges` asks for.
+    /// Whether the sides were compared anyway, as `--across-judges` asks for.
     #[serde(default)]
     pub compared: bool,
 }

@@ -285,6 +285,13 @@ pub struct CaseInfoV1 {
     pub issues: Vec<IssueInfoV1>,
 }
 
+impl CaseInfoV1 {
+    /// How many of so many extras are false alarms: none where extras are allowed.
+    pub fn false_alarms(&self, extras: usize) -> usize {
+        if self.allow_unexpected { 0 } else { extras }
+    }
+}
+
 /// Where only figures are kept, nearly all that is left of a golden is that it is required, so that is left out.
 fn serialize_goldens<S: Serializer>(goldens: &[IssueInfoV1], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]

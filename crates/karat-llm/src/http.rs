@@ -295,42 +295,59 @@ fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
 const UNKNOWN_NAME: [&str; 3] =
     ["Name or service not known", "nodename nor servname provided", "No address associated with hostname"];
 
-/// What providers write, in lower case, where credit, a quota or the limit of a key is used up.
-const EXHAUSTED: [&str; 15] = [
+/// What providers put into `type`, `code` or `status` of an error where credit, a quota or the limit of a key is used up.
+const EXHAUSTED_CODES: [&str; 5] = [
     "insufficient_quota",
-    "exceeded your current quota",
     "exceeded_current_quota",
+    "billing_error",
+    "billing_not_active",
+    "billing_hard_limit_reached",
+];
+
+/// What providers write, in lower case, in the message of such an error.
+const EXHAUSTED_MESSAGES: [&str; 11] = [
+    "exceeded your current quota",
     "credit balance is too low",
     "insufficient balance",
     "insufficient credit",
+    "insufficient_quota",
     "used all available credits",
     "key limit exceeded",
     "spending limit",
     "specified api usage limits",
-    "billing_error",
-    "billing_not_active",
     "billing hard limit",
-    "billing_hard_limit",
     "arrearage",
 ];
 
-/// Whether an answer says that credit, a quota or the limit of a key is used up, so that asking again is useless.
+/// Whether an answer says that credit, a quota or the limit of a key is used up, so that asking again is useless. Only codes and the
+/// message count: a body may repeat the prompt, which may be about anything.
 fn is_exhausted(status: u16, text: &str) -> bool {
-    let text = text.to_lowercase();
+    let (message, parameters) = parse_error_body(text);
+    let message = message.to_lowercase();
+    let value = json::parse(text).map(|node| node.to_json()).unwrap_or_default();
+    let value = value.get(0).unwrap_or(&value);
+    let codes: Vec<String> = [value.get("error"), Some(value)]
+        .into_iter()
+        .flatten()
+        .flat_map(|error| ["type", "code", "status"].map(|key| error.get(key).and_then(Value::as_str)))
+        .flatten()
+        .map(str::to_lowercase)
+        .collect();
+    let is_stated = codes.iter().any(|code| EXHAUSTED_CODES.contains(&code.as_str()))
+        || EXHAUSTED_MESSAGES.iter().any(|words| message.contains(words));
     match status {
         402 => true,
         // A quota for a minute passes, whatever else is said of it; one for a day does not.
-        429 if text.contains("resource_exhausted") && !text.contains("perday") => {
-            !text.contains("perminute") && !text.contains("retrydelay") && says_exhausted(&text)
+        429 if codes.iter().any(|code| code == "resource_exhausted") => {
+            let details = value["error"]["details"].to_string().to_lowercase();
+            let passes = details.contains("perminute") || stated_delay(text).is_some();
+            details.contains("perday") || is_stated && !passes
         }
-        429 => text.contains("resource_exhausted") || says_exhausted(&text),
-        400 | 401 | 403 => says_exhausted(&text),
+        // A request that names the parameter at fault was refused for its content.
+        400 => is_stated && parameters.is_empty(),
+        401 | 403 | 429 => is_stated,
         _ => false,
     }
-}
-
-fn says_exhausted(lower: &str) -> bool {
-    EXHAUSTED.iter().any(|words| lower.contains(words))
 }
 
 /// The delay that Google states in the body, such as `"retryDelay": "20.5s"`.
@@ -481,6 +498,13 @@ mod tests {
                 429,
                 r#"{"error":{"code":429,"message":"Resource exhausted. Please try again later.","status":"RESOURCE_EXHAUSTED"}}"#,
             ),
+            // An echoed prompt that is about billing.
+            (
+                400,
+                r#"{"error":{"message":"prompt is too long"},"input":"insufficient_quota: credit balance is too low"}"#,
+            ),
+            (400, r#"{"error":{"message":"messages: 'spending limit' is not allowed","param":"messages"}}"#),
+            (429, r#"{"error":{"type":"rate_limit_error","message":"busy"},"request":{"text":"billing_error"}}"#),
             (403, r#"{"error":{"message":"invalid key"}}"#),
             (400, r#"{"error":{"message":"temperature is not supported"}}"#),
             (500, "insufficient_quota"),

@@ -36,7 +36,7 @@ pub(crate) fn draw_other_judges(own: &OtherJudgesV1, terminal: &TerminalStyle) -
 fn advice(own: &OtherJudgesV1) -> String {
     match own.compared {
         true => format!("Compared all the same (--across-judges); to {}.", own.advice),
-        false => format!("No verdict; {}, or compare all the same with --across-judges.", own.advice),
+        false => format!("No verdict; {}, or compare anyway with --across-judges.", own.advice),
     }
 }
 

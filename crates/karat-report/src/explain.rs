@@ -170,7 +170,7 @@ impl<'a> TextWriter<'a> {
     }
 
     fn choice(&mut self) {
-        let Some(why) = self.input.choice.words() else { return };
+        let Some(why) = self.input.choice.words(&self.input.score.trials) else { return };
         let trials = count(self.input.score.trials.len(), "trial");
         for line in grid::wrap(&format!("Chosen of {trials}: {why}"), self.terminal.width) {
             self.painted_line(0, &line, DIM);
@@ -179,11 +179,12 @@ impl<'a> TextWriter<'a> {
 
     fn verdict(&mut self) {
         let trial = self.input.trial;
-        let (Some(verdict), Some(correct)) = (trial.verdict, trial.verdict_correct) else { return };
+        let Some(correct) = trial.verdict_correct else { return };
         let (style, word) = if correct { (GOOD, "right") } else { (BAD, "wrong") };
-        let said = match verdict {
-            Verdict::Vulnerable => "vulnerable",
-            Verdict::Safe => "safe",
+        let said = match trial.verdict {
+            Some(Verdict::Vulnerable) => "vulnerable",
+            Some(Verdict::Safe) => "safe",
+            None => "none",
         };
         self.painted_line(0, &format!("Verdict: {said}, which is {word}"), style);
     }

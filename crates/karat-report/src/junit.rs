@@ -81,7 +81,7 @@ struct Failure {
 fn failure(case: &CaseResultV1, info: &CaseInfoV1, profile: &ProfileV1) -> Option<Failure> {
     let element = element(case)?;
     let misses: usize = case.trials.iter().map(|t| t.r#fn).sum();
-    let extras: usize = case.trials.iter().map(|trial| trial.fp).sum();
+    let extras = info.false_alarms(case.trials.iter().map(|trial| trial.fp).sum());
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info, profile)).collect();
     let tried = case.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable).count();
     let message = match element {

@@ -220,16 +220,16 @@ fn address(a: &RunInfo, b: &RunInfo, how: How) -> String {
     format!("/compare?a={}&b={}{flags}", a.id, b.id)
 }
 
-/// That other judges decided, before any figure, with a way to compare all the same.
+/// That other judges decided, before any figure, with a way to compare anyway.
 fn other_judges(own: &OtherJudgesV1, [a, b]: &[RunInfo; 2], how: How) -> Markup {
     html! {
         p.warn {
             strong { (as_sentence(&own.sentence)) } " "
             @if own.compared {
-                "Compared all the same; to " (code_spans(&own.advice)) "."
+                "Compared anyway; to " (code_spans(&own.advice)) "."
             } @else {
                 "No verdict; " (code_spans(&own.advice)) ", or "
-                a href=(address(a, b, How { across_judges: true, ..how })) { "compare all the same" } "."
+                a href=(address(a, b, How { across_judges: true, ..how })) { "compare anyway" } "."
             }
         }
     }

@@ -197,6 +197,8 @@ struct AssessRun<'a> {
 /// A session has documents under `bundle/name` if an assessment read them, and under their names if `karat ingest` did.
 struct AssessedDocuments<'r> {
     session: Option<(&'r str, &'r mut Store)>,
+    /// All documents of the session, once a bundle needed them.
+    ingested: Option<Vec<SessionDocument>>,
     log: &'r mut LogWriter,
     /// Documents that were read from their files.
     read: usize,
@@ -233,22 +235,25 @@ impl DocumentSource for AssessedDocuments<'_> {
 
     fn ingested_before(&mut self, bundle_id: &str, wanted: &BTreeSet<&str>) -> Vec<IngestedBefore> {
         let Some((session, store)) = &mut self.session else { return Vec::new() };
-        let mut all = store.session_documents(session).unwrap_or_else(|error| {
-            self.fault.get_or_insert(error);
-            Vec::new()
+        let all = self.ingested.get_or_insert_with(|| {
+            let mut all = store.session_documents(session).unwrap_or_else(|error| {
+                self.fault.get_or_insert(error);
+                Vec::new()
+            });
+            all.retain(|one| one.reader == ingest::VERSION);
+            all
         });
-        all.retain(|one| one.reader == ingest::VERSION);
         let own_name = |name: &str| Some(name.strip_prefix(bundle_id)?.strip_prefix('/')?.to_owned());
         let own: BTreeSet<String> = all.iter().filter_map(|one| own_name(&one.name)).collect();
         let mut documents = BTreeMap::new();
-        for SessionDocument { name, hash, document, .. } in all {
+        for SessionDocument { name, hash, document, .. } in all.iter() {
             // Those that no assessment placed are in this bundle if none is, or if it has or wants one of the name.
-            let is_unplaced = own.is_empty() || own.contains(&name) || wanted.contains(name.as_str());
+            let is_unplaced = own.is_empty() || own.contains(name) || wanted.contains(name.as_str());
             let unplaced = (is_unplaced && !name.contains('/')).then(|| name.clone());
-            let Some(name) = own_name(&name).or(unplaced) else { continue };
+            let Some(name) = own_name(name).or(unplaced) else { continue };
             // Later versions replace earlier ones.
-            let document = stored_document(document, &name);
-            documents.extend(document.map(|document| (name, IngestedBefore { document, hash })));
+            let document = stored_document(document.clone(), &name);
+            documents.extend(document.map(|document| (name, IngestedBefore { document, hash: hash.clone() })));
         }
         documents.into_values().collect()
     }
@@ -259,7 +264,7 @@ fn name_in_session(bundle_id: &str, name: &str) -> String {
     format!("{bundle_id}/{name}")
 }
 
-/// Ingests documents into a session, so that assessments need their files no more; returns how many were new to it.
+/// Ingests documents into a session, so that assessments no longer need their files; returns how many were new to it.
 pub fn ingest_into_session(store: &StoreLocation, session: &str, documents: &[(Document, String)]) -> Result<usize> {
     let mut store = Store::create(store)?;
     let mut fresh: Vec<SessionDocument> = Vec::new();
@@ -362,7 +367,7 @@ impl<'a> AssessRun<'a> {
     fn load_bundles(&mut self, places: &[RecordPlace]) -> Result<Vec<Bundle>> {
         let Self { request, store, log, .. } = self;
         let session = request.session.as_deref().zip(store.as_mut());
-        let mut documents = AssessedDocuments { session, log, read: 0, fault: None };
+        let mut documents = AssessedDocuments { session, ingested: None, log, read: 0, fault: None };
         let bundles = load_all(places, &mut documents)?;
         let AssessedDocuments { session, read, fault, .. } = documents;
         let has_session = session.is_some();

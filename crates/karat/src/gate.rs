@@ -38,7 +38,7 @@ pub struct GateRequest {
     pub demands: DemandsV1,
     /// Whether another version of the suite is compared on the cases with the same goldens.
     pub intersection: bool,
-    /// Whether a result that other judges decided is compared all the same.
+    /// Whether a result that other judges decided is compared anyway.
     pub across_judges: bool,
     /// What to do where there is no baseline of the name yet.
     pub baseline_missing: BaselineMissing,

@@ -215,7 +215,7 @@ fn value(id: &str, info: &CaseInfoV1, trial: &TrialResultV1, profile: &Profile) 
     let yes = |holds: bool| Some(if holds { 1.0 } else { 0.0 });
     match id {
         "accuracy" => trial.verdict_correct.and_then(yes),
-        "clean_pass" if clean => yes(reported && (trial.fp == 0 || info.allow_unexpected)),
+        "clean_pass" if clean => yes(reported && info.false_alarms(trial.fp) == 0),
         "clean_pass" => None,
         _ if clean => None,
         _ => {

@@ -6,7 +6,7 @@ use crate::run_facts::StoredDetail;
 use crate::submissions::{TrialText, appears_twice};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::metric::levels::Confidences;
-use karat_core::scorecard::{SaidOfCase, TrialHead};
+use karat_core::scorecard::{StatedByTrial, TrialHead};
 use karat_core::suite::Suite;
 use karat_core::trial::{Outcome, Trial};
 use karat_format::submission::TrialV1;
@@ -51,7 +51,7 @@ struct Entry {
     number: u32,
     findings: u32,
     outcome: Outcome,
-    says: SaidOfCase,
+    stated: StatedByTrial,
     place: Place,
     /// Of the line, which must be the same when it is read again.
     hash: u64,
@@ -153,7 +153,7 @@ impl TrialIndex {
         self.kinds.add(trial);
         self.confidences.add(trial);
         let (number, findings, outcome) = (trial.number, trial.findings.len() as u32, trial.outcome);
-        self.entries.push(Entry { case, tool, number, findings, outcome, says: trial.into(), place, hash });
+        self.entries.push(Entry { case, tool, number, findings, outcome, stated: trial.into(), place, hash });
     }
 
     fn tool_number(&mut self, tool: &ToolName) -> u32 {
@@ -195,7 +195,7 @@ impl TrialIndex {
             number: entry.number,
             outcome: entry.outcome,
             notes: self.notes.get(&at).map_or(&[], |notes| &**notes),
-            says: entry.says,
+            stated: entry.stated,
         })
     }
 

@@ -40,7 +40,7 @@ pub(crate) struct AssessArgs {
     pub(crate) search: SearchArgs,
     /// Cache parsed documents under this name.
     ///
-    /// The next assessment with this name reuses the unchanged ones, and those whose files are gone. `karat ingest` fills it, too.
+    /// The next assessment with this name reuses the unchanged ones, and those whose files are gone. `karat ingest` also fills it.
     #[arg(long, value_name = "ID", value_parser = session)]
     pub(crate) session: Option<String>,
     /// Ledger of model exchanges: read-write … off.
@@ -158,7 +158,7 @@ pub(crate) struct IngestArgs {
     pub(crate) files: Vec<PathBuf>,
     /// Keep the parsed documents under this name.
     ///
-    /// `karat assess --session` with this name needs their files no more.
+    /// `karat assess --session` with this name no longer needs their files.
     #[arg(long, value_name = "ID", value_parser = session)]
     pub(crate) session: Option<String>,
     #[command(flatten)]

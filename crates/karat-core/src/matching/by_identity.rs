@@ -80,7 +80,7 @@ pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules
     let mut assignment = Assignment::new(&queues, queues_with_findings, goldens.len(), findings.len());
     for &g in &order {
         if !assignment.take_free(g) {
-            assignment.make_room(g);
+            assignment.augment(g);
         }
     }
     let Assignment { golden_of, finding_of, findings_in: queues_with_findings, .. } = assignment;
@@ -210,7 +210,7 @@ struct Assignment<'q> {
 }
 
 /// What [`Assignment::seen`] says of a queue that leads nowhere.
-const IN_VAIN: usize = usize::MAX;
+const EXHAUSTED: usize = usize::MAX;
 
 impl<'q> Assignment<'q> {
     fn new(queues: &'q [Vec<usize>], findings_in: Vec<Queue>, goldens: usize, findings: usize) -> Self {
@@ -240,7 +240,7 @@ impl<'q> Assignment<'q> {
     }
 
     /// Gives a golden a finding whose golden, or one after the other, takes another one; nothing where that cannot be.
-    fn make_room(&mut self, golden: usize) {
+    fn augment(&mut self, golden: usize) {
         self.searches += 1;
         // Each step: a golden, the step whose golden would take its finding, and none for the first.
         let mut steps: Vec<(usize, Option<usize>)> = vec![(golden, None)];
@@ -249,11 +249,11 @@ impl<'q> Assignment<'q> {
         while let Some(&(own, before)) = steps.get(at) {
             let given_up = self.finding_of[own];
             if at > 0 && self.take_free(own) {
-                return self.hand_down(&steps, before, given_up);
+                return self.shift_findings(&steps, before, given_up);
             }
             let queues = self.queues;
             for &queue in &queues[own] {
-                if self.seen[queue] == IN_VAIN || self.seen[queue] == self.searches {
+                if self.seen[queue] == EXHAUSTED || self.seen[queue] == self.searches {
                     continue;
                 }
                 self.seen[queue] = self.searches;
@@ -263,11 +263,11 @@ impl<'q> Assignment<'q> {
             }
             at += 1;
         }
-        seen_now.into_iter().for_each(|queue| self.seen[queue] = IN_VAIN);
+        seen_now.into_iter().for_each(|queue| self.seen[queue] = EXHAUSTED);
     }
 
     /// Gives a finding to the golden of a step, the finding of that golden to the one of the step before, and so on.
-    fn hand_down(&mut self, steps: &[(usize, Option<usize>)], mut to: Option<usize>, mut finding: Option<usize>) {
+    fn shift_findings(&mut self, steps: &[(usize, Option<usize>)], mut to: Option<usize>, mut finding: Option<usize>) {
         while let (Some(step), Some(given)) = (to, finding) {
             let (golden, before) = steps[step];
             finding = self.finding_of[golden];

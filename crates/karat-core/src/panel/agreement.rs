@@ -203,8 +203,7 @@ impl AuditRatings {
 
     /// The first decision that two judges made about the same, else the first that anybody made.
     pub fn first_shared(&self) -> AuditField {
-        let shared = |items: &BTreeMap<Item, BTreeMap<JudgeName, AuditAnswer>>| items.values().any(|own| own.len() > 1);
-        let first = self.items.iter().find(|(_, items)| shared(items)).or(self.items.iter().next());
+        let first = self.items.iter().find(|(_, items)| is_shared(items)).or(self.items.iter().next());
         first.map_or(AuditField::SaidVulnerable, |(field, _)| *field)
     }
 
@@ -212,8 +211,7 @@ impl AuditRatings {
     /// answers must give the same figures.
     pub fn measure(&self) -> Vec<FieldAgreement> {
         let raters: BTreeMap<&JudgeName, usize> = self.judges().into_iter().zip(0..).collect();
-        let shared = |items: &BTreeMap<Item, BTreeMap<JudgeName, AuditAnswer>>| items.values().any(|own| own.len() > 1);
-        if !self.items.values().any(shared) {
+        if !self.items.values().any(is_shared) {
             return Vec::new();
         }
         let none = BTreeMap::new();
@@ -232,6 +230,11 @@ impl AuditRatings {
         };
         AuditField::ALL.into_iter().map(measure_field).collect()
     }
+}
+
+/// Whether two judges answered about the same item.
+fn is_shared(items: &BTreeMap<Item, BTreeMap<JudgeName, AuditAnswer>>) -> bool {
+    items.values().any(|own| own.len() > 1)
 }
 
 fn ratings(items: &BTreeMap<Item, BTreeMap<JudgeName, AuditAnswer>>, raters: &BTreeMap<&JudgeName, usize>) -> Ratings {

@@ -23,7 +23,7 @@ pub use judge_effect::{
 pub use judge_rounds::{
     JudgeRounds, PairOrder, PairQuestion, mark_unjudged, mark_unjudged_in, run_judge_rounds, run_judge_rounds_in,
 };
-pub use scorer::{CaseInput, SaidOfCase, ScoredCase, ScoredVariant, Scorer, TrialHead, TrialPlan};
+pub use scorer::{CaseInput, ScoredCase, ScoredVariant, Scorer, StatedByTrial, TrialHead, TrialPlan};
 pub use slice::{Slice, Slices};
 pub use trial::{AuditSummary, TrialScore};
 pub use twins::TWIN_METRICS;

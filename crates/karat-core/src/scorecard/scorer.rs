@@ -28,19 +28,19 @@ pub struct TrialHead<'a> {
     pub number: u32,
     pub outcome: Outcome,
     pub notes: &'a [String],
-    pub says: SaidOfCase,
+    pub stated: StatedByTrial,
 }
 
 /// What a trial says that verdicts on its case are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SaidOfCase {
+pub struct StatedByTrial {
     /// A verdict.
     pub verdict: bool,
     /// A weakness number, in any finding.
     pub cwe: bool,
 }
 
-impl From<&Trial> for SaidOfCase {
+impl From<&Trial> for StatedByTrial {
     fn from(trial: &Trial) -> Self {
         Self { verdict: trial.verdict.is_some(), cwe: trial.findings.iter().any(|finding| !finding.cwe.is_empty()) }
     }
@@ -49,7 +49,7 @@ impl From<&Trial> for SaidOfCase {
 impl<'a> From<&'a Trial> for TrialHead<'a> {
     fn from(trial: &'a Trial) -> Self {
         let Trial { case, tool, number, outcome, notes, .. } = trial;
-        Self { case, tool, number: *number, outcome: *outcome, notes, says: trial.into() }
+        Self { case, tool, number: *number, outcome: *outcome, notes, stated: trial.into() }
     }
 }
 
@@ -74,14 +74,14 @@ pub(super) struct PlannedTool {
     given: HashSet<(u32, u32)>,
     /// Whether any of its trials came to a report.
     reported: bool,
-    /// What any of its trials says.
-    says: SaidOfCase,
+    /// What any of its trials stated.
+    stated: StatedByTrial,
 }
 
 impl PlannedTool {
     fn verdict_rules(&self, profile: &Profile) -> VerdictRules {
-        let states_verdicts = profile.method == Method::Audit || self.says.verdict;
-        VerdictRules { from: profile.verdict_from, names_cwe: self.says.cwe, states_verdicts }
+        let states_verdicts = profile.method == Method::Audit || self.stated.verdict;
+        VerdictRules { from: profile.verdict_from, names_cwe: self.stated.cwe, states_verdicts }
     }
 
     fn numbers_of(&self, case: u32) -> impl Iterator<Item = u32> {
@@ -166,7 +166,7 @@ impl TrialPlan {
         let mut by_name: HashMap<ToolName, usize> = HashMap::new();
         let mut strangers: BTreeMap<String, usize> = BTreeMap::new();
         let mut all_notes: HashMap<ToolName, ToolNotes> = HashMap::new();
-        for TrialHead { case, tool, number, outcome, notes, says } in trials {
+        for TrialHead { case, tool, number, outcome, notes, stated } in trials {
             if !notes.is_empty() {
                 let own = all_notes.entry(tool.clone()).or_default();
                 own.incomplete += usize::from(outcome == Outcome::Reported);
@@ -184,7 +184,7 @@ impl TrialPlan {
                     unavailable: HashMap::new(),
                     given: HashSet::new(),
                     reported: false,
-                    says: SaidOfCase::default(),
+                    stated: StatedByTrial::default(),
                 });
                 tools.len() - 1
             });
@@ -195,8 +195,8 @@ impl TrialPlan {
                 planned.numbers.insert(number);
             }
             planned.reported |= outcome == Outcome::Reported;
-            planned.says.verdict |= says.verdict;
-            planned.says.cwe |= says.cwe;
+            planned.stated.verdict |= stated.verdict;
+            planned.stated.cwe |= stated.cwe;
             planned.given.insert((case, number));
         }
         let warnings = missing_trials(suite, &tools, strangers);

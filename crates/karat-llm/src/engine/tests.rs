@@ -1,7 +1,7 @@
 //! The engine with in-memory providers: order, deduplication, budgets, repairs, cancellation.
 
 use super::*;
-use crate::ledger::MemoryLedger;
+use crate::ledger::{Answer, CacheMode, MemoryLedger};
 use crate::prompt::{AnswerCheck, AnswerSpec};
 use crate::provider::{ProviderId, Reply, SendError, SendFuture, StopReason};
 use crate::testing::{MATCH, question};
@@ -208,6 +208,24 @@ fn unreadable_answer_gets_one_repair_request() {
     check("{\"match\": true, \"confidence\": 1, \"explanation\": \"\"}", text_reply("never"), "decided", 1);
     let refusal = Reply { stop: StopReason::Refused("I won't".into()), ..Reply::default() };
     check("no", refusal, "refused: I won't", 2);
+}
+
+/// Equal questions that come late do not pay again for an answer that could not be read.
+#[test]
+fn unreadable_answers_are_asked_again_by_later_runs_only() {
+    for cache in [CacheMode::ReadWrite, CacheMode::Off] {
+        let mut harness = test_engine(EngineOptions { cache, concurrency: 1, ..options() }, |_, prompt, _| {
+            Ok(if prompt.user.contains("unclear") { text_reply("no idea") } else { yes() })
+        });
+        let between: Vec<String> = (0..200).map(|n| n.to_string()).collect();
+        let texts: Vec<&str> =
+            std::iter::once("unclear").chain(between.iter().map(String::as_str)).chain(["unclear"]).collect();
+        let (exchanges, stats) = harness.ask(&texts).unwrap();
+        assert_eq!((stats.unjudged, stats.cached, harness.calls()), (2, 1, 202), "{cache:?}");
+        assert!(exchanges[201].cached && exchanges[201].answer.is_unreadable());
+        harness.ask(&["unclear"]).unwrap();
+        assert_eq!(harness.calls(), 204, "{cache:?}");
+    }
 }
 
 #[test]

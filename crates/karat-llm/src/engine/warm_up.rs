@@ -114,7 +114,7 @@ impl WarmUp {
             return Some(all_failed());
         }
         (*unreadable >= MAX_UNREADABLE)
-            .then(|| format!("none of the first {unreadable} answers could be read, and all are asked for again the next time; the last one: {last_unreadable}"))
+            .then(|| format!("none of the first {unreadable} answers could be read, and the next run asks them again; the last one: {last_unreadable}"))
     }
 
     fn history(&self) -> MutexGuard<'_, History> {

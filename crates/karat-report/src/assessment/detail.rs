@@ -51,7 +51,8 @@ pub fn rank<'r>(report: &AssessmentReportV1, wanted: Vec<RequirementKey<'r>>) ->
 
 /// Explains ranked requirements: as much as a screen holds, or all of it with `--verbose`.
 pub fn explain(report: &AssessmentReportV1, ranked: &[RankedRequirement<'_>], terminal: &TerminalStyle) -> String {
-    let (wrong, right): (Vec<_>, Vec<_>) = ranked.iter().partition(|one| one.is_wrong());
+    let (measured, unmeasured): (Vec<_>, Vec<_>) = ranked.iter().partition(|one| one.earned.is_some());
+    let (wrong, right): (Vec<_>, Vec<_>) = measured.into_iter().partition(|one| one.is_wrong());
     let section = |title: &str, noun: &'static str, counts: bool, list: &[&RankedRequirement<'_>]| {
         let entry = |(at, one): (usize, &&RankedRequirement<'_>)| {
             let blank = if at == 0 { "" } else { "\n" };
@@ -62,11 +63,14 @@ pub fn explain(report: &AssessmentReportV1, ranked: &[RankedRequirement<'_>], te
         let entries = list.iter().enumerate().map(entry).collect();
         Section { title: format!("{}\n", paint(&title, BOLD, terminal)), entries, noun, counts }
     };
-    let mut right = section("Right", "right requirement", false, &right);
-    if !wrong.is_empty() {
-        right.title.insert(0, '\n');
-    }
-    fit(&[section("Wrong, or in part", "wrong requirement", true, &wrong), right], 0, terminal)
+    let mut sections = vec![
+        section("Wrong, or in part", "wrong requirement", true, &wrong),
+        section("Not measured", "unmeasured requirement", true, &unmeasured),
+        section("Right", "right requirement", false, &right),
+    ];
+    sections.retain(|section| !section.entries.is_empty());
+    sections.iter_mut().skip(1).for_each(|section| section.title.insert(0, '\n'));
+    fit(&sections, 0, terminal)
 }
 
 /// What the search found for a requirement.

@@ -17,7 +17,7 @@ pub enum TrialChoice {
     NoProblem,
     /// No other has more false alarms.
     MostFalse,
-    /// It did not report, and those that did missed nothing.
+    /// It did not report, and those that did, if any, missed nothing.
     Failed,
     /// It missed nothing, and its verdict is wrong.
     WrongVerdict,
@@ -40,11 +40,12 @@ impl TrialChoice {
     }
 
     /// What is said of the trial where it was chosen from several.
-    pub(super) fn words(self) -> Option<&'static str> {
+    pub(super) fn words(self, trials: &[TrialScore]) -> Option<&'static str> {
         match self {
             Self::Named | Self::Only => None,
             Self::NoProblem => Some("no trial missed anything or raised a false alarm"),
             Self::MostFalse => Some("none missed anything, and this one has the most false alarms"),
+            Self::Failed if trials.iter().all(|trial| trial.outcome != Outcome::Reported) => Some("no trial reported"),
             Self::Failed => Some("it did not report, and those that did missed nothing"),
             Self::WrongVerdict => Some("its verdict is wrong"),
             Self::MissedMost => Some("no other that reported missed more"),
@@ -70,7 +71,7 @@ pub fn choose_trial(trials: &[TrialScore], case: &Case, method: Method) -> Optio
 
 fn problem(trial: &TrialScore, case: &Case, method: Method) -> TrialChoice {
     let counts = trial.counts;
-    let has_verdict = matches!(method, Method::Verdict | Method::Audit) && trial.verdict.is_some();
+    let has_verdict = matches!(method, Method::Verdict | Method::Audit);
     match trial.outcome {
         Outcome::Reported if counts.fn_ > 0 || trial.target_found == Some(false) => TrialChoice::MissedMost,
         Outcome::Reported if has_verdict && trial.verdict_correct == Some(false) => TrialChoice::WrongVerdict,

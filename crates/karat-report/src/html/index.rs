@@ -142,7 +142,7 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
         column.value.push(value.map(|value| (value * 1000.0).round() as i32));
         let counted = || trials.iter().filter(|trial| trial.counted);
         column.tp.push(counted().map(|trial| trial.tp).sum());
-        column.fp.push(if case.allow_unexpected { 0 } else { counted().map(|trial| trial.fp).sum() });
+        column.fp.push(case.false_alarms(counted().map(|trial| trial.fp).sum()));
         column.missed.push(counted().map(|trial| trial.r#fn).sum());
         let outages = trials.iter().filter(|trial| trial.outcome == Outcome::Unavailable).count();
         let reports = trials.iter().filter(|trial| trial.outcome == Outcome::Reported).count();

@@ -162,16 +162,16 @@ fn columns<'r>(report: &'r ReportV1, ids: &[&'r str]) -> Vec<Column<'r>> {
         columns.push(Column { ranks: id == rank_metric(report), ..column });
     }
     if report.tools.iter().any(|tool| tool.audited_findings.is_some()) {
-        let column = |title, count: fn(&AuditedFindingsV1) -> usize| {
-            Column::new(title, true, move |tool: &ToolV1| {
+        let column = |title, less_is_better, count: fn(&AuditedFindingsV1) -> usize| {
+            Column::new(title, less_is_better, move |tool: &ToolV1| {
                 let Some(own) = &tool.audited_findings else { return empty(None) };
                 html! { td.n data-sort=(count(own)) { (count(own)) } }
             })
         };
-        columns.push(column("Findings", |own| own.total));
-        columns.push(column("Valid", |own| own.valid));
-        columns.push(column("Invalid", |own| own.invalid));
-        columns.push(column("Hallucinated", |own| own.hallucinated));
+        columns.push(column("Findings", false, |own| own.total));
+        columns.push(column("Valid", false, |own| own.valid));
+        columns.push(column("Invalid", true, |own| own.invalid));
+        columns.push(column("Hallucinated", true, |own| own.hallucinated));
     }
     if report.tools.iter().any(|tool| failed_trials(tool) > 0) {
         columns.push(Column::new("Failed", true, |tool| {

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 const BECAUSE: &str = "other judges decided for one side than for the other";
 
-/// In what the judges of both sides differ, if they do. `across` says that they are to be compared all the same.
+/// In what the judges of both sides differ, if they do. `across` says that they are to be compared anyway.
 pub(super) fn other_judges(a: &Side, b: &Side, across: bool) -> Option<OtherJudgesV1> {
     let (ours, theirs) = (named(a), named(b));
-    let names = |judges: &[&str]| if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
+    let names = |judges: &[&str]| if judges.is_empty() { "no judge".to_owned() } else { judges.join(", ") };
     let [in_a, in_b] = [a, b].map(source);
     let reasons = match ours == theirs {
         true => changed(a, b),

@@ -20,7 +20,7 @@ pub trait EvaluateObserver {
     /// Something that a person should know.
     fn note(&mut self, _text: &str) {}
 
-    /// Something that is as it should be.
+    /// Information that needs no action.
     fn inform(&mut self, _text: &str) {}
 
     /// A tool is being set up, which may take a while.

@@ -40,7 +40,8 @@ fn results_of_other_judges_have_no_verdict() {
     submit(&project, 40, 1, &[("t", noisy)], "submissions/all.jsonl");
     project.ok("score . --judge local -o local.json");
     project.ok("baseline write none.json -o base.json");
-    let sentence = |from: &str| format!("Judges differ: nobody decided for {from}, local for local.json; a difference");
+    let sentence =
+        |from: &str| format!("Judges differ: no judge decided for {from}, local for local.json; a difference");
     for from in ["none.json", "base.json"] {
         // First, and in every format.
         let output = project.ok(&format!("compare {from} local.json -o c.md -o c.json"));

@@ -68,6 +68,7 @@ fn equal_results_are_identical_and_pass_at_any_n() {
 #[test]
 fn unchanged_tool_passes_whatever_the_profile() {
     let project = graded_suite(7, 2, &[("t", middling), ("silent", |_| (0, 0))]);
+    let mut compared = 0;
     for profile in SHIPPED.iter().map(|profile| profile.name) {
         project.run(&format!("score . --judge none --profile {profile} -o r.json"));
         if !project.path("r.json").exists() {
@@ -78,11 +79,13 @@ fn unchanged_tool_passes_whatever_the_profile() {
         let headline = report["profile"]["headline"].as_array().unwrap();
         let has_value = |id: &Value| report["tools"][0]["metrics"][id.as_str().unwrap()]["value"].is_number();
         // Without audits, a profile that rests on them has no figure to compare.
+        compared += usize::from(headline.iter().any(has_value));
         let (code, text) = if headline.iter().any(has_value) { (0, "identical") } else { (3, "no metric has a value") };
         let ran = project.run("gate r.json --no-worse-than base.json --tools t -v").expect(code);
         assert!(ran.out.contains(text), "{profile}: {}", ran.out);
         std::fs::remove_file(project.path("r.json")).unwrap();
     }
+    assert!(compared >= 4, "{compared} profiles have figures");
 }
 
 /// A regression on a few cases, as `(found, false positives)`: too little to tell it from chance.

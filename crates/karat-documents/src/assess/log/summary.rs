@@ -92,7 +92,7 @@ impl Tally {
         stage.tokens_out = stage.tokens_out.saturating_add(line.tokens_out.unwrap_or_default());
         match line.usd {
             Some(usd) => *stage.usd.get_or_insert(0.0) += usd,
-            None => stage.usd_is_lower_bound |= line.tokens_in.or(line.tokens_out).is_some_and(|_| !line.cached),
+            None => stage.usd_is_lower_bound |= is_billed(&line),
         }
         times.extend(line.latency_ms);
     }
@@ -125,6 +125,13 @@ impl Tally {
     }
 }
 
+/// Whether a provider charges for a call: one that was sent, and not to a model of this machine.
+fn is_billed(line: &LogLineV1) -> bool {
+    let is_sent = !line.cached && line.requests != Some(0);
+    let is_remote = line.search_model.as_ref().is_none_or(|model| model.starts_with("http/"));
+    is_sent && is_remote && line.tokens_in.unwrap_or_default() + line.tokens_out.unwrap_or_default() > 0
+}
+
 fn latency(mut times: Vec<f64>) -> Option<LatencyV1> {
     times.retain(|time| time.is_finite());
     times.sort_by(f64::total_cmp);
@@ -153,6 +160,10 @@ mod tests {
             call("b", 5.0, r#","error_kind":"rejected","error":"too long""#),
             call("b", 7.0, r#","error_kind":"rejected","error":"again""#),
             r#"{"time":"t","event":"call_settled","batch_run_id":"r","stage":"relevance","evaluation_model":"a","cached":true}"#.to_owned(),
+            call("c", 1.0, r#","usd":0.1"#),
+            // Never sent, answered on this machine.
+            r#"{"time":"t","event":"call_settled","batch_run_id":"r","stage":"verdict","evaluation_model":"c","requests":0,"tokens_in":0,"tokens_out":0,"error_kind":"budget","error":"spent"}"#.to_owned(),
+            r#"{"time":"t","event":"search_model_used","batch_run_id":"r","stage":"embedding","search_model":"folder/ab","requests":3,"tokens_in":70}"#.to_owned(),
             r#"{"time":"t9","event":"run_"#.to_owned(),
         ];
         std::fs::write(&path, lines.join("\n")).unwrap();
@@ -178,9 +189,11 @@ mod tests {
             lines,
             [
                 "ingest None 1 0 0 0 None Some(4.0)",
+                "embedding Some(\"folder/ab\") 1 0 0 70 None None",
                 "relevance Some(\"a\") 1 1 0 0 None None",
                 "verdict Some(\"a\") 2 0 0 20 Some(0.5) Some(20.0)",
                 "verdict Some(\"b\") 2 0 2 20 None Some(6.0)",
+                "verdict Some(\"c\") 2 0 1 10 Some(0.1) Some(1.0)",
             ]
         );
         let error = &summary.errors[0];
@@ -188,8 +201,8 @@ mod tests {
         assert_eq!((summary.began.as_str(), summary.ended, summary.unreadable_lines), ("t0", None, 1));
         assert_eq!((summary.bundles, summary.requirements), (1, 1));
         // One of the calls has a price, and others that were made have none.
-        assert_eq!((summary.usd, summary.usd_is_lower_bound), (Some(0.5), true));
+        assert_eq!((summary.usd, summary.usd_is_lower_bound), (Some(0.6), true));
         let partial: Vec<bool> = summary.stages.iter().map(|stage| stage.usd_is_lower_bound).collect();
-        assert_eq!(partial, [false, false, true, false]);
+        assert_eq!(partial, [false, false, false, true, false, false]);
     }
 }

@@ -165,10 +165,14 @@ impl Usage {
         }
         let Exchange { tokens_in, tokens_out, usd, .. } = *exchange;
         let paid = if exchange.is_final() { Paid { tokens_in, tokens_out, usd } } else { Paid::default() };
-        if self.paid.insert(exchange.key.clone(), paid).is_some() {
+        if let Some(earlier) = self.paid.get_mut(&exchange.key) {
             self.equal += 1;
+            if !exchange.cached {
+                earlier.add(&paid);
+            }
             return;
         }
+        self.paid.insert(exchange.key.clone(), paid);
         for reply in &exchange.replies {
             self.tokens_thinking = self.tokens_thinking.saturating_add(reply.tokens_thinking);
             if let Some(Value::Object(sent)) = &reply.sent {
@@ -273,6 +277,16 @@ struct Paid {
     tokens_in: u64,
     tokens_out: u64,
     usd: Option<f64>,
+}
+
+impl Paid {
+    fn add(&mut self, other: &Self) {
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
+        if let Some(usd) = other.usd {
+            *self.usd.get_or_insert_default() += usd;
+        }
+    }
 }
 
 fn answer_format(format: AnswerFormat) -> Option<AnswerFormatV1> {
