@@ -92,7 +92,7 @@ impl Tally {
         stage.tokens_out = stage.tokens_out.saturating_add(line.tokens_out.unwrap_or_default());
         match line.usd {
             Some(usd) => *stage.usd.get_or_insert(0.0) += usd,
-            None => stage.usd_is_lower_bound |= is_billed(&line),
+            None => stage.usd_is_lower_bound |= is_billed(line),
         }
         times.extend(line.latency_ms);
     }
