@@ -70,16 +70,11 @@ fn trial_results(
     results: &mut Vec<Value>,
 ) {
     let findings: BTreeMap<&str, &FindingInfoV1> = trial.findings.iter().map(|f| (f.id.as_str(), f)).collect();
-    let mut finding = |rule: &str,
-                       kind: &str,
-                       level: &str,
-                       id: &str,
-                       golden: Option<&str>,
-                       why: &str,
-                       score: Option<f64>| {
-        let Some(f) = findings.get(id) else { return };
-        let place = place(f.file.as_deref(), f.line_start, f.line_end);
-        results.push(json!({
+    let mut finding =
+        |rule: &str, kind: &str, level: &str, id: &str, golden: Option<&str>, why: &str, score: Option<f64>| {
+            let Some(f) = findings.get(id) else { return };
+            let place = place(f.file.as_deref(), f.line_start, f.line_end);
+            results.push(json!({
             "ruleId": rule,
             "kind": kind,
             "level": level,
@@ -87,7 +82,7 @@ fn trial_results(
             "locations": place,
             "properties": { "case": info.case, "trial": trial.trial, "finding": id, "golden": golden, "score": score },
         }));
-    };
+        };
     for m in &trial.matches {
         finding("karat/match", "pass", "none", &m.finding, Some(&m.golden), &format!("matches {}", m.golden), m.score);
     }
