@@ -230,16 +230,20 @@ impl<'a> TextWriter<'a> {
         let result = &input.trial.result;
         let (mut missed, mut traps, mut found, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for index in 0..input.case.goldens.len() {
+            let reports = self.trap_reports(index);
+            if !reports.is_empty() {
+                traps.push((index, reports));
+                continue;
+            }
             let state = self.state(index);
             match state {
                 GoldenState::Missed(_) => missed.push((index, state)),
-                GoldenState::TrapReported(_) => traps.push((index, state)),
                 GoldenState::Found(_) => found.push((index, state)),
                 GoldenState::Other => rest.push((index, state)),
             }
         }
         missed.sort_by(|a, b| self.more_telling(a, b));
-        let untrapped = result.extras.iter().filter(|extra| !extra.flags.contains(&Flag::Trap));
+        let untrapped = result.extras.iter().filter(|extra| !matches!(extra.why, ExtraReason::Trap { .. }));
         let (mut valid, mut uncounted, mut alarms) = (Vec::new(), Vec::new(), Vec::new());
         for extra in untrapped {
             match (extra.why.is_valid(), self.untouched.contains(&extra.finding)) {
@@ -259,9 +263,9 @@ impl<'a> TextWriter<'a> {
             Outcome::Reported => "Not required",
             _ => "Not tried",
         };
-        let allowed = if input.case.allow_unexpected { std::mem::take(&mut alarms) } else { Vec::new() };
-        let mut alarm_entries = self.golden_entries(&traps);
+        let mut alarm_entries = self.trap_entries(&traps);
         alarm_entries.extend(self.extra_entries(&alarms));
+        let allowed_entries = if input.case.allow_unexpected { std::mem::take(&mut alarm_entries) } else { Vec::new() };
         vec![
             self.section("Missed", format!("{} of {required}", missed.len()), true, "missed golden", |writer| {
                 writer.golden_entries(&missed)
@@ -279,9 +283,7 @@ impl<'a> TextWriter<'a> {
             self.section("Valid extras", findings(valid.len()), false, "valid extra", |writer| {
                 writer.extra_entries(&valid)
             }),
-            self.section("Allowed extras", findings(allowed.len()), false, "extra", |writer| {
-                writer.extra_entries(&allowed)
-            }),
+            self.section("Allowed extras", findings(allowed_entries.len()), false, "extra", |_| allowed_entries),
             self.section("Not counted", findings(uncounted.len()), false, "extra", |writer| {
                 writer.extra_entries(&uncounted)
             }),
@@ -304,15 +306,21 @@ impl<'a> TextWriter<'a> {
 
     fn state(&self, index: usize) -> GoldenState<'a> {
         let result = &self.input.trial.result;
-        let is_trap = |extra: &&Extra| matches!(extra.why, ExtraReason::Trap { golden } if golden == index);
-        let mut matches = result.matches.iter().chain(&result.acceptable);
-        if let Some(found) = matches.find(|found| found.golden == index) {
-            GoldenState::Found(found)
-        } else if let Some(extra) = result.extras.iter().find(is_trap) {
-            GoldenState::TrapReported(extra)
-        } else {
-            result.misses.iter().find(|miss| miss.golden == index).map_or(GoldenState::Other, GoldenState::Missed)
+        let matches = result.matches.iter().chain(&result.acceptable);
+        let found: Vec<&Match> = matches.filter(|found| found.golden == index).collect();
+        if !found.is_empty() {
+            return GoldenState::Found(found);
         }
+        result.misses.iter().find(|miss| miss.golden == index).map_or(GoldenState::Other, GoldenState::Missed)
+    }
+
+    /// The findings that report a trap, the nearest first.
+    fn trap_reports(&self, index: usize) -> Vec<&'a Extra> {
+        let is_of_trap = |extra: &&Extra| matches!(extra.why, ExtraReason::Trap { golden } if golden == index);
+        let mut reports: Vec<&Extra> = self.input.trial.result.extras.iter().filter(is_of_trap).collect();
+        let score = |extra: &Extra| extra.best.as_ref().map_or(0.0, |best| best.score);
+        reports.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        reports
     }
 
     /// Targets first, then by severity, then those that something came near to.
@@ -344,6 +352,30 @@ impl<'a> TextWriter<'a> {
         goldens.iter().enumerate().map(entry).collect()
     }
 
+    /// One entry for each finding that reports a trap, so that entries count findings. The first of a trap names it.
+    fn trap_entries(&mut self, traps: &[(usize, Vec<&Extra>)]) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (index, reports) in traps {
+            let reported: Vec<usize> = reports.iter().map(|extra| extra.finding).collect();
+            for (at, extra) in reports.iter().enumerate() {
+                // A blank line separates traps, not the findings of one.
+                let has_no_blank = entries.is_empty() || at > 0;
+                let entry = self.entry(has_no_blank, |writer, depth| {
+                    if at == 0 {
+                        writer.golden_line(*index, "✗", BAD, "a trap, reported");
+                        writer.quote(2, writer.input.case.goldens[*index].headline(), Style::new());
+                    }
+                    writer.finding("reported by", extra.finding, score(extra.best.as_ref()), depth);
+                    if at + 1 == reports.len() && depth == Depth::Full {
+                        writer.also_near(*index, &reported);
+                    }
+                });
+                entries.push(entry);
+            }
+        }
+        entries
+    }
+
     fn extra_entries(&mut self, extras: &[&Extra]) -> Vec<Entry> {
         extras.iter().map(|extra| self.entry(true, |writer, depth| writer.extra(extra, depth))).collect()
     }
@@ -354,7 +386,6 @@ impl<'a> TextWriter<'a> {
         let (mark, style, word) = match state {
             GoldenState::Found(_) if is_acceptable => ("✓", GOOD, "acceptable, reported"),
             GoldenState::Found(_) => ("✓", GOOD, "found"),
-            GoldenState::TrapReported(_) => ("✗", BAD, "a trap, reported"),
             GoldenState::Missed(_) => ("✗", BAD, "missed"),
             GoldenState::Other if self.input.trial.outcome != Outcome::Reported => ("·", DIM, "not tried"),
             GoldenState::Other => match golden.acceptance {
@@ -363,32 +394,25 @@ impl<'a> TextWriter<'a> {
                 Acceptance::Trap => ("·", DIM, "a trap, not reported"),
             },
         };
-        let place = place(golden.file.as_ref(), golden.lines);
-        let severity = golden.severity.map_or("", |s| s.as_str());
-        let facts: String =
-            [severity, &place].iter().filter(|s| !s.is_empty()).map(|s| format!(" · {}", harmless(s))).collect();
         let brief_match = match (state, depth) {
             (GoldenState::Found(found), Depth::Brief) => self.brief_match(found),
             _ => String::new(),
         };
-        let first = format!("{word}{brief_match}");
-        self.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &[(&first, style), (&facts, DIM)]);
+        self.golden_line(index, mark, style, &format!("{word}{brief_match}"));
         if depth == Depth::Brief && matches!(state, GoldenState::Found(_) | GoldenState::Other) {
             return;
         }
         self.quote(2, golden.headline(), Style::new());
-        let mut shown = None;
+        let mut shown = Vec::new();
         match state {
-            GoldenState::Found(found) => {
-                shown = Some(found.finding);
-                self.matched(golden, found);
-            }
-            GoldenState::TrapReported(extra) => {
-                shown = Some(extra.finding);
-                self.finding("reported by", extra.finding, score(extra.best.as_ref()), depth);
+            GoldenState::Found(all) => {
+                for found in all {
+                    shown.push(found.finding);
+                    self.matched(golden, found);
+                }
             }
             GoldenState::Missed(miss) => {
-                shown = miss.best.as_ref().map(|best| best.index);
+                shown.extend(miss.best.as_ref().map(|best| best.index));
                 self.missed(golden, miss, depth);
             }
             GoldenState::Other => {}
@@ -396,21 +420,40 @@ impl<'a> TextWriter<'a> {
         if depth == Depth::Brief {
             return;
         }
-        let candidates = self.input.candidates.get(index).into_iter().flatten();
-        for candidate in candidates.filter(|c| self.terminal.verbosity.verbose && Some(c.index) != shown) {
-            self.finding("also near", candidate.index, score(Some(candidate)), Depth::Full);
-        }
+        self.also_near(index, &shown);
         if let GoldenState::Missed(_) = state {
             let refused = refused_findings(self.input, index);
             self.refused(4, &refused);
         }
     }
 
-    /// Such as ` by f2, 0.960`.
-    fn brief_match(&self, found: &Match) -> String {
+    fn golden_line(&mut self, index: usize, mark: &str, style: Style, word: &str) {
+        let golden = &self.input.case.goldens[index];
+        let place = place(golden.file.as_ref(), golden.lines);
+        let severity = golden.severity.map_or("", |s| s.as_str());
+        let facts: String =
+            [severity, &place].iter().filter(|s| !s.is_empty()).map(|s| format!(" · {}", harmless(s))).collect();
+        self.beside(0, &[(mark, style), (&harmless(golden.id.as_str()), BOLD)], &[(word, style), (&facts, DIM)]);
+    }
+
+    /// With `--verbose`, the other candidates of a golden.
+    fn also_near(&mut self, index: usize, shown: &[usize]) {
+        if !self.terminal.verbosity.verbose {
+            return;
+        }
+        let candidates = self.input.candidates.get(index).into_iter().flatten();
+        for candidate in candidates.filter(|candidate| !shown.contains(&candidate.index)) {
+            self.finding("also near", candidate.index, score(Some(candidate)), Depth::Full);
+        }
+    }
+
+    /// Such as ` by f2, 0.960`. Recorded matches may hold a golden more than once.
+    fn brief_match(&self, all: &[&Match]) -> String {
+        let [found, others @ ..] = all else { return String::new() };
         let Some(finding) = self.findings.get(found.finding) else { return String::new() };
         let score = found.score.map(|score| format!(", {}", three(Some(score)))).unwrap_or_default();
-        format!(" by {}{score}", harmless(finding.id.as_str()))
+        let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
+        format!(" by {}{score}{more}", harmless(finding.id.as_str()))
     }
 
     /// Who refused which candidate, with the strongest reasons for and against a match.
@@ -593,8 +636,7 @@ impl<'a> TextWriter<'a> {
 
 /// What became of a golden.
 enum GoldenState<'a> {
-    Found(&'a Match),
-    TrapReported(&'a Extra),
+    Found(Vec<&'a Match>),
     Missed(&'a Miss),
     /// It need not be reported, is not compared, or nothing was tried.
     Other,

@@ -159,6 +159,45 @@ fn explanations_fit_a_screen() {
     }
 }
 
+#[test]
+fn every_finding_that_reports_a_trap_is_shown() {
+    let trap = json!({
+        "id": "local-day", "title": "The day is that of the server", "file": "src/day.py", "line_start": 10,
+        "keywords": ["timezone"], "acceptance": "trap",
+    });
+    let finding = |id: &str, message: &str, file: &str, line: u32| json!({ "id": id, "message": message, "file": file, "line_start": line });
+    let findings = json!([
+        finding("f1", "No timezone in today", "src/day.py", 14),
+        finding("f2", "The timezone is not stated", "src/day.py", 10),
+        finding("f3", "Date without timezone", "src/day.py", 12),
+        finding("f4", "Unused import", "lib/m.py", 1),
+    ]);
+    let explain = |allow: bool| {
+        let project = suite(&[json!({ "id": "dates", "allow_unexpected": allow, "issues": [trap.clone()] })])
+            .with("s.jsonl", lines(&[trial("dates", "t", 1, findings.clone())]));
+        project.run("explain dates --suite . --submission s.jsonl --judge none").expect(0).out
+    };
+    insta::assert_snapshot!(explain(false), @r"
+    dates · t · trial 1  4 findings: 0 found, 0 missed, 4 false
+
+    False alarms (4 findings)
+    ✗ local-day  a trap, reported · src/day.py:10
+      The day is that of the server
+        reported by f2 src/day.py:10  1.000 = 0.4·file 1.00 + 0.2·line 1.00 + 0.4·keyword 1.00
+          The timezone is not stated
+        reported by f3 src/day.py:12  0.940 = 0.4·file 1.00 + 0.2·line 0.70 + 0.4·keyword 1.00
+          Date without timezone
+        reported by f1 src/day.py:14  0.880 = 0.4·file 1.00 + 0.2·line 0.40 + 0.4·keyword 1.00
+          No timezone in today
+        extra f4 lib/m.py:1
+          Unused import
+          no golden is similar to it
+    ");
+    let out = explain(true);
+    assert!(out.contains("4 extras allowed") && out.contains("Allowed extras (4 findings)"), "{out}");
+    assert!(!out.contains("False alarms"), "{out}");
+}
+
 /// What a trial shows decides, and not its number; one that did not report comes after one that missed something.
 #[test]
 fn the_trial_that_shows_the_problem_is_explained() {
