@@ -59,6 +59,17 @@ fn edited_golden_changes_the_score_of_a_run() {
 }
 
 #[test]
+fn every_metric_that_changed_is_told() {
+    let project = finished();
+    edit(&project, 1, "category: sql-injection\n", "category: sql-injection\n    severity: high\n");
+    // It is found as before, so that neither F1 nor any golden's state is another.
+    let out = project.ok("score suite --run latest --judge none");
+    let told = "\n  weighted recall of it – → 1.000\n    also weighted detection – → 1.000\n";
+    assert!(out.contains(told), "{out}");
+    assert!(out.contains("Since run ") && !out.contains("No score changed"), "{out}");
+}
+
+#[test]
 fn cases_that_tools_saw_otherwise_are_left_out() {
     let project = finished();
     project.write("suite/cases/case-1/after/app.py", "changed\n\n");
