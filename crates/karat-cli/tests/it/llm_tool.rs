@@ -272,10 +272,15 @@ fn missing_key_and_unknown_names_are_usage_errors() {
     run(&project, "llm:anthropic/m", &[])
         .expect_error(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
     assert_eq!(project.json("store list --json"), json!([]));
-    // Beside a tool that can run, its trials are unavailable.
+    // Beside a tool that can run, its trials are unavailable, and the others are kept.
     let line = "run suite --tool llm:anthropic/m patterns --trials 1 -j 1 -q --json";
-    let ran = project.run(line).expect_error(0, &["the tool `m` cannot be run", "its trials are unavailable"]);
-    assert_eq!(outcomes(&parsed(&ran)), "unavailable 1");
+    let again = "its trials are unavailable; try them again with: karat run --resume ";
+    let ran = project.run(line).expect_error(5, &["the tool `m` cannot be run", again]);
+    let report = parsed(&ran);
+    assert_eq!(outcomes(&report), "unavailable 1");
+    assert_eq!(report["tools"][1]["outcomes"], json!({ "reported": 1 }));
+    assert_eq!(project.json("store list --json")[0]["state"], "complete");
+    project.run("run --resume latest -q").expect_error(5, &["the tool `m` cannot be run"]);
     let usage = |tool: &str, expect: &str| {
         run(&project, tool, &[]).expect_error(2, &[expect, "llm:PROVIDER/MODEL"]);
     };

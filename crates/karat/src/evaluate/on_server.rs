@@ -130,7 +130,7 @@ fn queue_run(
     let context = new_context(request, &loaded, &plan, &scratch, Cancel::default());
     // Whoever plans decides which tools have their keys: workers could only wait for one that has them. What is queued already
     // is left to the workers that may be at work on it.
-    let mut without_key = missing_keys(&plan, &tools, &tasks, &context);
+    let without_key = missing_keys(&plan, &tools, &tasks, &context);
     let is_under_way = match &earlier {
         Some(id) => store.is_queued(id)? && store.state(id)? == RunState::Running,
         None => false,
@@ -138,17 +138,20 @@ fn queue_run(
     if !is_under_way {
         require_other_tool(&without_key, tools_of(&tasks).len(), observer)?;
     }
-    let mut tool_failures = BTreeMap::new();
+    // Workers that are at work may have the keys.
+    let mut tool_failures = if is_under_way { BTreeMap::new() } else { without_key.clone() };
+    let mut not_run = without_key;
     if !request.no_work {
         // What cannot be executed here is unavailable, or refused before the run begins, as it is without a server.
-        let prepared = prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer);
-        tool_failures = prepared.map(|prepared| prepared.failures).map_err(|failure| {
+        let prepared = prepare_tools(&plan, tools, &tasks, &not_run, isolation, &context, observer);
+        let failures = prepared.map(|prepared| prepared.failures).map_err(|failure| {
             Failure::failed(format!("{}; --no-work leaves the run to workers that can", failure.text()))
         })?;
-        without_key.extend(tool_failures.clone());
+        not_run.extend(failures.clone());
+        tool_failures.extend(failures);
     }
     let (unavailable, tasks): (Vec<Task>, Vec<Task>) =
-        tasks.into_iter().partition(|task| without_key.contains_key(&task.key.tool));
+        tasks.into_iter().partition(|task| not_run.contains_key(&task.key.tool));
     note_folders(&plan, observer);
     let parts = package::pack(&loaded.files)?;
     let is_new = earlier.is_none();
@@ -176,7 +179,7 @@ fn queue_run(
     let options = QueueOptions { max_tries, judging, follow: is_under_way };
     let queued: Vec<QueuedTrial> = tasks.iter().map(|task| queued_trial(&plan, task)).collect();
     if !is_under_way {
-        record_unavailable(&mut store, &id, &unavailable, &without_key)?;
+        record_unavailable(&mut store, &id, &unavailable, &not_run)?;
     }
     store.queue_trials(&id, &queued, &options)?;
     Ok(QueuedRun { store, id, plan, loaded, tool_failures })
@@ -207,17 +210,17 @@ fn note_folders(plan: &PlanV1, observer: &mut dyn EvaluateObserver) {
     }
 }
 
-/// Records the trials of tools without a key, as a run of one machine does.
+/// Records the trials of tools that cannot be run, as a run of one machine does.
 fn record_unavailable(
     store: &mut Store,
     run: &RunId,
     tasks: &[Task],
-    without_key: &BTreeMap<ToolName, String>,
+    not_run: &BTreeMap<ToolName, String>,
 ) -> Result<()> {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
     let mut records = Vec::new();
     for task in tasks {
-        let Some(why) = without_key.get(&task.key.tool) else { continue };
+        let Some(why) = not_run.get(&task.key.tool) else { continue };
         let mut record = task.unavailable(why);
         record.detail.started_ms = now_ms;
         records.push(record);

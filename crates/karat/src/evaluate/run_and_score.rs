@@ -189,6 +189,7 @@ fn run_trials(
     require_other_tool(&without_key, tools_of(&tasks).len(), observer)?;
     let PreparedTools { runners, facts, mut failures } =
         prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer)?;
+    failures.extend(without_key);
     let (id, lock) = match locked {
         Some(locked) => locked,
         None => {
@@ -331,7 +332,7 @@ pub(super) fn tools_of(tasks: &[Task]) -> HashSet<&str> {
 pub(super) struct PreparedTools<'a> {
     pub(super) runners: Runners<'a>,
     pub(super) facts: Facts,
-    /// Why tools could not be made ready. Their trials are unavailable.
+    /// Why tools could not be made ready, but for those without a key. Their trials are unavailable.
     pub(super) failures: BTreeMap<ToolName, String>,
 }
 

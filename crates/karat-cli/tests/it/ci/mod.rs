@@ -250,14 +250,40 @@ fn first_run_writes_the_baseline_if_asked() {
     assert_eq!(job.with("baseline_missing", "maybe").steps(), Some(2));
 }
 
+fn repo(name: &str) -> Value {
+    json!({ "repo": { "full_name": name } })
+}
+
+/// What starts a workflow for a pull request.
+fn pull(head: Value, login: &str) -> Value {
+    let base = repo("example/project");
+    json!({ "pull_request": { "number": 5, "head": head, "base": base, "user": { "login": login } } })
+}
+
+/// One tool can run, and the other lacks its key.
+#[test]
+fn missing_key_of_one_of_several_tools_is_an_error_except_on_forks() {
+    let Some(job) = Job::new() else { return };
+    job.project.write("code/karat.toml", "[suite]\nname = \"code\"\n");
+    let issue = "issues:\n  - id: query\n    title: SQL query built from input\n    file: app.py\n    line_start: 2\n";
+    job.project.write("code/cases/c/case.yaml", format!("id: c\n{issue}"));
+    job.project.write("code/cases/c/before/app.py", "def find(db, name):\n    return None\n");
+    job.project.write("code/cases/c/after/app.py", "def find(db, name):\n    return db.execute(name)\n");
+    let job = job.with("comment", "false").with("suite", "code").with("command", "run --trials 1");
+    let job = job.with("tools", "patterns llm:anthropic/m");
+    for (head, verdict, code) in [("somebody/project", "skipped", 0), ("example/project", "error", 5)] {
+        job.project.write("event.json", pull(repo(head), "somebody").to_string());
+        assert_eq!(job.steps(), Some(code), "{head}");
+        assert_eq!(job.output("verdict").as_deref(), Some(verdict), "{head}");
+    }
+}
+
 /// Secrets are not given to forks, which is no fault of the pull request.
 #[test]
 fn fork_without_secrets_is_skipped() {
     let Some(job) = Job::new() else { return };
     let job = job.with("comment", "false").with("rules", "gate.toml");
     let job = job.with("command", "score --submission good.jsonl --judge anthropic");
-    let repo = |name: &str| json!({ "repo": { "full_name": name } });
-    let pull = |head: Value, login: &str| json!({ "pull_request": { "number": 5, "head": head, "base": repo("example/project"), "user": { "login": login } } });
     let cases = [
         (pull(repo("somebody/project"), "somebody"), "skipped", 0),
         (pull(json!({ "repo": null }), "somebody"), "skipped", 0),

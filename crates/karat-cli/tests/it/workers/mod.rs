@@ -181,10 +181,15 @@ impl Site {
 
     /// The same suite on one machine, in a folder: the report and what was printed.
     fn run_on_one_machine(&self, more: &str) -> Expected {
+        self.run_on_one_machine_to(more, 0)
+    }
+
+    /// The same of a run with an exit code.
+    fn run_on_one_machine_to(&self, more: &str, code: i32) -> Expected {
         let line = format!("{} {more} --store one", run_line());
         let mut command = self.project.command();
         command.envs(self.variables.iter().cloned()).env("TMPDIR", self.project.path("tmp"));
-        let ran = CommandOutput::start(command.args(line.split_whitespace())).expect(0);
+        let ran = CommandOutput::start(command.args(line.split_whitespace())).expect(code);
         let trials = self.project.ok("store export latest --store one").lines().count();
         self.project.ok("report latest --store one -o one.json");
         Expected { report: without_run(&self.project.read("one.json")), table: without_seconds(&ran.out), trials }

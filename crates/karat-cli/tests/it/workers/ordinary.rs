@@ -61,14 +61,15 @@ fn tool_is_executed_where_its_needs_are_offered() {
 fn tool_without_its_key_is_unavailable_as_on_one_machine() {
     let Some(site) = Site::new(2, SHORT) else { return };
     let with_model = "--tool llm:anthropic/claude-test";
-    let expected = site.run_on_one_machine(with_model);
+    let expected = site.run_on_one_machine_to(with_model, 5);
     assert!(expected.report.contains("ANTHROPIC_API_KEY"), "{}", expected.report);
     let mut planner = site.plan(with_model);
     planner.wait_for_error("its trials are unavailable");
     let _worker = site.worker("-j 1");
-    planner.wait().expect(0);
+    let cannot = "the tool `claude-test` cannot be run";
+    planner.wait().expect_error(5, &[cannot]);
     site.check(&expected);
-    site.run(&format!("{} {with_model}", super::run_line())).expect(0);
+    site.run(&format!("{} {with_model}", super::run_line())).expect_error(5, &[cannot]);
     site.check(&expected);
 }
 
