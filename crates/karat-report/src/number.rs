@@ -130,10 +130,11 @@ pub(crate) fn best_first(a: Option<f64>, b: Option<f64>) -> Ordering {
     }
 }
 
-/// The smallest number of cases behind the ranking metric, if it is too small to rely on.
+/// The smallest number of cases behind a value of the ranking metric, if it is too small to rely on.
 pub(crate) fn too_few_cases(report: &ReportV1) -> Option<usize> {
     let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
-    estimates.map(|estimate| estimate.n).min().filter(|n| *n < RELIABLE_N)
+    let with_value = estimates.filter(|estimate| estimate.value.is_some());
+    with_value.map(|estimate| estimate.n).min().filter(|n| *n < RELIABLE_N)
 }
 
 /// The value with its sign flipped if lower is better.

@@ -206,3 +206,23 @@ fn allowed_extras_are_no_false_alarms() {
     let kind = |case: &str| results.iter().find(|own| own["properties"]["case"] == case).unwrap()["kind"].clone();
     assert_eq!((kind("open"), kind("shut")), (json!("informational"), json!("fail")));
 }
+
+/// A tool without a value says nothing about how many cases the values of others rest on.
+#[test]
+fn too_few_cases_are_those_behind_a_value() {
+    let finding = json!({ "id": "f", "title": "leak", "file": "a.py", "line_start": 9 });
+    let golden = json!({ "id": "g", "title": "leak", "file": "a.py", "line_start": 9 });
+    let cases = ["one", "two"].map(|id| json!({ "id": id, "issues": [golden.clone()] }));
+    let reported = ["one", "two"].map(|case| trial(case, "works", 1, json!([finding.clone()])));
+    let unavailable = ["one", "two"].map(|case| {
+        let mut trial = trial(case, "down", 1, json!([]));
+        trial["outcome"] = json!("unavailable");
+        trial
+    });
+    let project = suite(&cases).with("t.jsonl", lines(&[reported, unavailable].concat()));
+    let line = "score . --submission t.jsonl --judge none";
+    for (format, expected) in [("", "n = 2 cases: too few"), (" --format md", "n = 2: too few cases")] {
+        let out = project.ok(&format!("{line}{format}"));
+        assert!(out.contains(expected) && !out.contains("n = 0"), "{out}");
+    }
+}
