@@ -8,7 +8,7 @@ use crate::signals::cancel_on_signals;
 use crate::terminal::{note, print_stderr, show};
 use karat::evaluate::{EvaluateObserver, EvaluateRequest, Tried, try_tool};
 use karat::judge::run::JudgeObserver;
-use karat::run::tool_lookup::read_manifest;
+use karat::run::tool_lookup::{read_manifest, use_full_paths};
 use karat::suggestion;
 use karat::suite::load_suite;
 use karat::tool::catalogue::{self, CATALOGUE, shipped};
@@ -21,6 +21,7 @@ use karat_format::diagnostic::harmless;
 use karat_format::submission::TrialV1;
 use karat_format::tool::ToolManifestV1;
 use karat_io::cancel::Cancel;
+use karat_io::files::Files;
 use karat_report::grid::{Cell, draw};
 use karat_sandbox::{OutputStream, Supervisor};
 use serde_json::json;
@@ -39,8 +40,8 @@ pub(crate) struct KnownTool {
     name: String,
     /// A suite's name, `catalogue`, or a manifest file.
     declared_in: String,
-    /// Whether the suite declares it, which may come from anybody.
-    of_suite: bool,
+    /// The files of the suite that declares it, which may come from anybody.
+    suite: Option<Files>,
     manifest: ToolManifestV1,
 }
 
@@ -50,14 +51,15 @@ pub(crate) fn known_tools(suite: Option<&str>) -> Result<Vec<KnownTool>> {
     if let Some(place) = suite {
         let loaded = load_suite(place)?;
         for (name, manifest) in loaded.config.tools {
-            all.push(KnownTool { name, declared_in: loaded.suite.name.clone(), of_suite: true, manifest });
+            let (declared_in, suite) = (loaded.suite.name.clone(), Some(loaded.files.clone()));
+            all.push(KnownTool { name, declared_in, suite, manifest });
         }
     }
     for entry in CATALOGUE {
         if !all.iter().any(|known| known.name == entry.name) {
             let manifest = entry.manifest()?;
             let (name, declared_in) = (entry.name.to_owned(), "catalogue".to_owned());
-            all.push(KnownTool { name, declared_in, of_suite: false, manifest });
+            all.push(KnownTool { name, declared_in, suite: None, manifest });
         }
     }
     Ok(all)
@@ -66,7 +68,7 @@ pub(crate) fn known_tools(suite: Option<&str>) -> Result<Vec<KnownTool>> {
 fn find_tool(name: &str, suite: Option<&str>) -> Result<KnownTool> {
     if name.ends_with(".toml") {
         let (own_name, manifest) = read_manifest(Path::new(name))?;
-        return Ok(KnownTool { name: own_name, declared_in: name.to_owned(), of_suite: false, manifest });
+        return Ok(KnownTool { name: own_name, declared_in: name.to_owned(), suite: None, manifest });
     }
     let mut all = known_tools(suite)?;
     if let Some(at) = all.iter().position(|known| known.name == name) {
@@ -97,7 +99,12 @@ fn list_tools(suite: Option<&str>, json: bool) -> Result<Exit> {
 }
 
 fn show_tool(name: &str, suite: Option<&str>, json: bool) -> Result<Exit> {
-    let known = find_tool(name, suite)?;
+    let mut known = find_tool(name, suite)?;
+    if let Some(files) = &known.suite {
+        for file in use_full_paths(&mut known.manifest, files) {
+            note(&format!("{} is built in: only tools of that suite can name it", files.display(&file)));
+        }
+    }
     // A shipped file is printed with its comments.
     let entry = shipped(name).filter(|_| known.declared_in == "catalogue");
     show(json, &known.manifest, |_| {
@@ -126,7 +133,7 @@ fn doctor(args: &DoctorArgs, jobs: Option<usize>) -> Result<Exit> {
 }
 
 pub(crate) fn to_examine(known: KnownTool) -> ToolToExamine {
-    ToolToExamine { name: known.name, manifest: known.manifest, trusted: !known.of_suite }
+    ToolToExamine { name: known.name, manifest: known.manifest, trusted: known.suite.is_none() }
 }
 
 pub(crate) fn supervisor() -> Result<Supervisor> {

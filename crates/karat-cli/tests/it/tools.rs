@@ -1,13 +1,13 @@
 //! `karat tools`, faults in tool declarations, and real tools run with the shipped manifests.
 
-use crate::project::{Project, report_skipped, root};
+use crate::project::{Project, lines, report_skipped, root, trial};
 use karat::tool::catalogue::{CATALOGUE, shipped};
 use karat::tool::output::{Caps, Output, Read, read};
 use karat::tool::placeholders::{PLACEHOLDERS, fill};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
 use karat_format::tool::ToolManifestV1;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +71,27 @@ fn shown_manifests_are_valid_files() {
     let two = project.ok("tools show bandit") + &project.ok("tools show ruff");
     project.write("two.toml", two);
     project.run("tools show two.toml").expect_error(4, &["two.toml declares 2 tools"]);
+}
+
+/// A suite's manifest names files of the suite, and may be kept in any folder.
+#[test]
+fn shown_manifest_of_a_suite_works_from_anywhere() {
+    let project = Project::new()
+        .with(
+            "s/karat.toml",
+            "[suite]\nname = \"s\"\n[tools.told]\nkind = \"replay\"\nsubmission = \"told/all.jsonl\"\n",
+        )
+        .with("s/cases.jsonl", lines(&[json!({ "id": "c" })]))
+        .with("s/told/all.jsonl", lines(&[trial("c", "told", 1, json!([]))]));
+    project.write("elsewhere/x.toml", project.ok("tools show told --suite s"));
+    project.ok("run s --tool elsewhere/x.toml --dry-run");
+    std::fs::remove_file(project.path("s/told/all.jsonl")).unwrap();
+    for tool in ["elsewhere/x.toml", "replay:s/told/all.jsonl"] {
+        let ran = project.run(&format!("run s --tool {tool} --dry-run")).expect(4);
+        assert_eq!(ran.err.matches("s/told/all.jsonl: ").count(), 1, "{}", ran.err);
+    }
+    let built_in = project.run("tools show noisy --suite code-review").expect(0);
+    assert!(built_in.err.contains("scripted/noisy.jsonl is built in"), "{}", built_in.err);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use karat_format::document::{Syntax, decode_bytes, schema_of};
 use karat_format::llm::{LlmV1, StyleV1};
 use karat_format::plain_id;
 use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_io::files::Files;
 use karat_llm::providers;
 use std::collections::HashSet;
 use std::path::Path;
@@ -135,8 +136,7 @@ pub fn read_manifest(path: &Path) -> Result<(String, ToolManifestV1)> {
     };
     let folder = std::path::absolute(path).map_err(failed)?.parent().map(Path::to_owned).unwrap_or_default();
     let folder = folder.canonicalize().map_err(failed)?;
-    let files = [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map, &mut manifest.llm.file];
-    for file in files.into_iter().flatten() {
+    for file in named_files(&mut manifest) {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }
     for place in manifest.expose.iter_mut().chain(&mut manifest.writable).filter(|place| !place.starts_with('~')) {
@@ -147,6 +147,22 @@ pub fn read_manifest(path: &Path) -> Result<(String, ToolManifestV1)> {
     }
     manifest.manifest_dir = Some(folder.to_string_lossy().into_owned());
     Ok((name, manifest))
+}
+
+/// Gives the files of a suite's tool their full paths, so that the manifest means the same in a file of its own. Returns those that have
+/// none, since the suite is inside the binary.
+pub fn use_full_paths(manifest: &mut ToolManifestV1, suite: &Files) -> Vec<String> {
+    let Files::Disk(root) = suite else { return named_files(manifest).map(|file| file.clone()).collect() };
+    let root = root.canonicalize().unwrap_or_else(|_| root.clone());
+    for file in named_files(manifest) {
+        *file = root.join(&*file).to_string_lossy().into_owned();
+    }
+    Vec::new()
+}
+
+fn named_files(manifest: &mut ToolManifestV1) -> impl Iterator<Item = &mut String> {
+    let ToolManifestV1 { submission, rules, rule_map, llm, .. } = manifest;
+    [submission, rules, rule_map, &mut llm.file].into_iter().flatten()
 }
 
 /// Whether a manifest is the table `[tools.NAME]` of a `karat.toml`.

@@ -104,7 +104,7 @@ pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, Failu
     let file = if submission.is_absolute() { name.to_string() } else { loaded.files.display(&name) };
     let failed = |source| Failure::io(&file, source);
     let reader: Box<dyn io::BufRead> = if submission.is_absolute() {
-        let opened = input::open(submission).map_err(|error| failed(io::Error::other(error.to_string())))?;
+        let opened = input::open(submission)?;
         Box::new(BufReader::with_capacity(1 << 16, opened.reader))
     } else {
         let there = loaded.files.open(&name).map_err(failed)?;
