@@ -54,6 +54,14 @@ impl Files {
         }
     }
 
+    /// What is typed to name it.
+    pub fn place(&self) -> String {
+        match self {
+            Self::Disk(root) => root.display().to_string(),
+            Self::Embedded(name, _) => (*name).to_owned(),
+        }
+    }
+
     /// The bytes of a file; `None` where there is none.
     pub fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
         let Some(mut file) = self.open(path)? else { return Ok(None) };

@@ -247,7 +247,9 @@ fn missing_suite_is_explained() {
     assert!(project.run("check nowhere").expect(4).out.contains("there is no such folder"));
     project.write("docs/karat.toml", "[suite]\nname = \"d\"\nkind = \"assessment\"\n");
     assert!(project.run("check docs").expect(4).out.contains("no golden record here"));
-    project.run("score docs").expect_error(4, &["documents to assess", "`karat check` checks its golden records"]);
+    let help = "`karat assess docs` assesses it, and `karat check docs` checks its golden records";
+    project.run("score docs").expect_error(4, &["documents to assess", help]);
+    project.run("run agreements").expect_error(4, &["`karat assess agreements` assesses it"]);
 }
 
 #[cfg(unix)]

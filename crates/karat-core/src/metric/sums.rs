@@ -54,6 +54,8 @@ struct Formula {
 enum Rule {
     /// A plain proportion, and why it may be undefined.
     Share(fn(&Sums) -> Part, &'static str),
+    /// A plain proportion of verdicts, and why it may be undefined although there are verdicts.
+    ShareOfVerdicts(fn(&Sums) -> Part, &'static str),
     /// How many of the audited findings count, and what their share is by the framework's conventions where there are none.
     OfFindings(fn(&Classes) -> f64, f64),
     Other(fn(&Sums, &Profile) -> Value),
@@ -121,7 +123,11 @@ static FORMULAS: &[Formula] = &[
     other("severity_weighted_detection", &[&["severe.found", "severe.weight"]], |sums, _| {
         sums.severe.share("no vulnerable case has a target that states a severity")
     }),
-    share("lucky_guess_rate", &[&["lucky.guesses", "lucky.called"]], |sums| sums.lucky, NONE_CALLED),
+    Formula {
+        id: "lucky_guess_rate",
+        reads: &[&["lucky.guesses", "lucky.called"]],
+        rule: Rule::ShareOfVerdicts(|sums| sums.lucky, NONE_CALLED),
+    },
     of_findings("finding_precision", |classes| classes.valid(), 1.0),
     other("finding_precision_confirmed", &[AUDITED, &["class.unconfirmed_bonus"]], |sums, profile| {
         sums.confirmed_precision(profile)
@@ -175,6 +181,10 @@ impl Sums {
     pub fn value(&self, id: &str, profile: &Profile) -> Option<Value> {
         Some(match formula(id)?.rule {
             Rule::Share(part, reason) => part(self).share(reason),
+            Rule::ShareOfVerdicts(part, reason) => {
+                let has_verdicts = self.verdicts.accuracy().whole > 0.0;
+                part(self).share(if has_verdicts { reason } else { NO_VERDICTS })
+            }
             Rule::OfFindings(count, without) => {
                 self.of_findings(profile, without, |classes| classes.share(count(classes)))
             }
@@ -200,7 +210,7 @@ impl Sums {
     /// The share that the metric is; none where it is no plain proportion, or of nothing.
     pub(crate) fn proportion(&self, id: &str) -> Option<Part> {
         let part = match formula(id)?.rule {
-            Rule::Share(part, _) => part(self),
+            Rule::Share(part, _) | Rule::ShareOfVerdicts(part, _) => part(self),
             Rule::OfFindings(count, _) => Part { part: count(&self.classes), whole: self.classes.total() },
             Rule::Other(_) => return None,
         };
@@ -408,7 +418,9 @@ mod tests {
         close(&sums, "true_understanding_geometric", 0.405_f64.powf(1.0 / 3.0));
         let undefined = |sums: &Sums, id: &str| sums.value(id, &profile).unwrap().unwrap_err().0;
         assert_eq!(undefined(&sums, "lucky_guess_indicator"), NO_VERDICTS);
+        assert_eq!(undefined(&sums, "lucky_guess_rate"), NO_VERDICTS);
         sums.verdicts = Confusion { tp: 6.0, fp: 2.0, tn: 8.0, fn_: 4.0 };
+        assert_eq!(undefined(&sums, "lucky_guess_rate"), NONE_CALLED);
         close(&sums, "lucky_guess_indicator", 0.7 - 0.9);
         close(&sums, "youden", 0.4);
         // A third of the detection came in part, and the only valid finding is a bonus that nobody confirmed.

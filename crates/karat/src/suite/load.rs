@@ -73,7 +73,8 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     }
     if other_kind {
         let message = "kind = \"assessment\": this suite holds documents to assess, not findings to score";
-        let help = "`karat check` checks its golden records";
+        let place = files.place();
+        let help = format!("`karat assess {place}` assesses it, and `karat check {place}` checks its golden records");
         faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message).with_help(help));
     }
 
