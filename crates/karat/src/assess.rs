@@ -273,8 +273,11 @@ pub fn ingest_into_session(store: &StoreLocation, session: &str, documents: &[(D
         let path = Path::new(&document.name);
         let name = path.file_name().map_or_else(|| document.name.clone(), |name| name.to_string_lossy().into_owned());
         if hashes.insert(name.clone(), hash).is_some_and(|other| other != hash) {
-            let message = format!("two documents are named {name}, and a session has one of a name; use two sessions");
-            return Err(Failure::usage(message));
+            // Nothing but a golden record says which bundle a document belongs to.
+            return Err(Failure::usage(format!(
+                "two documents are named {name}, and files alone do not say which bundle each belongs to; ingest them into two \
+                 sessions, or keep them by bundle with `karat assess --session {session}`, which reads golden records"
+            )));
         }
         if store.session_document(session, &name, hash, ingest::VERSION).ok().flatten().is_none() {
             let (hash, document) = (hash.clone(), IngestedV1::from(document));

@@ -95,7 +95,9 @@ fn unreadable_documents_are_reported() {
     let ran = project.run("ingest d.docx a.md e.md").expect_error(4, &["d.docx: this is no .docx", "e.md: the file"]);
     assert!(ran.out.starts_with("a.md (markdown, 1 section"), "{}", ran.out);
     project.write("sub/a.md", "y");
-    project.run("ingest a.md sub/a.md --session s").expect_error(2, &["two documents are named a.md"]);
+    project
+        .run("ingest a.md sub/a.md --session s")
+        .expect_error(2, &["two documents are named a.md", "keep them by bundle with `karat assess --session s`"]);
 }
 
 /// All files below a folder with this extension.
