@@ -410,7 +410,7 @@ pub struct AssessedV1 {
     pub relevant: usize,
     /// The parts that it named.
     pub citations: Vec<CitationV1>,
-    /// What became of the golden parts.
+    /// The golden parts, and what became of them.
     pub parts: Vec<PartV1>,
     /// Why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -442,9 +442,9 @@ pub struct PartV1 {
     pub weight: f64,
     /// What it was cited as; null where it was not.
     pub cited: Option<Role>,
-    /// The share of its weight that was earned.
-    pub credit: f64,
-    /// Where it was lost; null where it was cited as what it is.
+    /// The share of its weight that was earned; null where the assessor could not be asked.
+    pub credit: Option<f64>,
+    /// Where it was lost; null where it was cited as what it is, or the assessor could not be asked.
     pub lost: Option<Stage>,
 }
 

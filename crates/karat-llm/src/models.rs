@@ -192,6 +192,10 @@ mod tests {
         check("anthropic", "claude-sonnet-5-5", Some("claude-sonnet-5-5"));
         check("anthropic", "claude-sonnet-5-5-20260928", Some("claude-sonnet-5-5"));
         check("anthropic", "claude-sonnet-4-0", Some("claude-sonnet-4-20250514"));
+        check("anthropic", "claude-3-opus-latest", Some("claude-3-opus-20240229"));
+        check("anthropic", "claude-3-5-sonnet-latest", Some("claude-3-5-sonnet-20241022"));
+        check("anthropic", "claude-3-5-haiku-latest", Some("claude-3-5-haiku-20241022"));
+        check("anthropic", "claude-3-7-sonnet-latest", Some("claude-3-7-sonnet-20250219"));
         check("openai", "gpt-5.4-2026-03-05", Some("gpt-5.4"));
         check("openai", "gpt-4o-2024-05-13", Some("gpt-4o-2024-05-13"));
         check("openai", "claude-sonnet-5-5", None);

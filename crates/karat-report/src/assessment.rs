@@ -48,7 +48,7 @@ pub fn draw(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
         out.push_str(&head(name, &format!("{}{model}", assessment.provider), terminal));
         out.push_str(&metrics(&assessment.metrics, terminal));
         out.push_str(&answered(assessment, terminal));
-        out.push_str(&lost(assessment, terminal));
+        out.push_str(&lost(report, assessment, terminal));
     }
     if let Some(retrieval) = &report.retrieval {
         out.push_str(&retrieval_block(report, retrieval, terminal));
@@ -70,8 +70,12 @@ pub(super) fn facts(report: &AssessmentReportV1) -> String {
         count(report.bundles.len(), "bundle"),
         count(sum(|bundle| bundle.documents.len()), "document"),
         count(sum(|bundle| bundle.requirements), "requirement"),
-        count(sum(|bundle| bundle.golden_parts), "golden part"),
+        count(golden_parts(report), "golden part"),
     )
+}
+
+fn golden_parts(report: &AssessmentReportV1) -> usize {
+    report.bundles.iter().map(|bundle| bundle.golden_parts).sum()
 }
 
 /// The templates of an assessment, as the name of what was assessed.
@@ -122,10 +126,14 @@ fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
     indented(&text, WARNING, terminal)
 }
 
-fn lost(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
-    let all = assessment.kept + assessment.lost.values().sum::<usize>();
-    if all == 0 {
+fn lost(report: &AssessmentReportV1, assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
+    if golden_parts(report) == 0 {
         return indented("the golden records contain no evidence", DIM, terminal);
+    }
+    let all = assessment.kept + assessment.lost.values().sum::<usize>();
+    // Nothing became of the evidence where the assessor could not be asked.
+    if all == 0 {
+        return String::new();
     }
     indented(&format!("of {}: {}", count(all, "golden part"), stages(assessment)), Style::new(), terminal)
 }

@@ -18,7 +18,7 @@ use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Sweep;
 use karat_core::metric::table;
-use karat_core::panel::{AuditRatings, FieldAgreement};
+use karat_core::panel::{AGREEMENT_SEED, AuditRatings, FieldAgreement};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, TrialScore};
 use karat_core::stats::agreement::{Estimate as AgreementEstimate, Level};
@@ -83,7 +83,7 @@ pub fn report(mut input: ReportInput<'_>, mut pairs: PairReports<'_>, costs: &Tr
         ranking: None,
         pooled_extras: pairs.pooled_extras(),
         judges: judges(&input, &pairs),
-        audit_agreement: audit_agreement(&pairs.audits),
+        audit_agreement: audit_agreement(&pairs.audits, AGREEMENT_SEED),
         sensitivity: None,
         measured: measured(&input, costs),
         warnings: detail.statement().into_iter().chain(warnings.cloned()).collect(),
@@ -337,7 +337,7 @@ fn judges(input: &ReportInput<'_>, pairs: &PairReports<'_>) -> Vec<JudgeV1> {
 }
 
 /// How far judges agree on each decision of audits; `None` where no trial was audited by two of them.
-pub fn audit_agreement(audits: &AuditRatings) -> Option<AuditAgreementV1> {
+pub fn audit_agreement(audits: &AuditRatings, seed: u64) -> Option<AuditAgreementV1> {
     let ends = |estimate: &AgreementEstimate| estimate.interval.ok().map(|interval| [interval.low, interval.high]);
     let of_field = |own: FieldAgreement| FieldAgreementV1 {
         field: own.field,
@@ -354,7 +354,7 @@ pub fn audit_agreement(audits: &AuditRatings) -> Option<AuditAgreementV1> {
         kappa: own.kappa.and_then(|kappa| kappa.value.ok()),
         kappa_ci: own.kappa.as_ref().and_then(ends),
     };
-    let fields: Vec<FieldAgreementV1> = audits.measure().into_iter().map(of_field).collect();
+    let fields: Vec<FieldAgreementV1> = audits.measure(seed).into_iter().map(of_field).collect();
     let judges = audits.judges().into_iter().map(ToString::to_string).collect();
     (!fields.is_empty()).then_some(AuditAgreementV1 { judges, fields })
 }

@@ -79,7 +79,7 @@ pub(crate) struct GateArgs {
     pub(crate) report: String,
     /// Check only these tools.
     ///
-    /// Separated by commas; default: all. With two names of which the baseline has the first, the second is compared with it.
+    /// Separated by commas; default: all. With two names, the second is compared with the baseline's first, unless both files have both.
     #[arg(long, visible_alias = "tool", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
     /// Require a metric to be at least X; repeatable.

@@ -106,7 +106,7 @@ pub(crate) struct AgreeArgs {
     /// Show at most this many disagreements.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) disagreements: usize,
-    /// Random seed; default: derived from the data.
+    /// Random seed; default: 0, as in reports.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Print JSON.

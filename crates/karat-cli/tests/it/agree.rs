@@ -234,6 +234,46 @@ fn each_decision_of_audits_has_its_agreement() {
     assert_eq!((&found["on"], &found["percent"]["value"]), (&json!("classification"), &json!(0.0)));
 }
 
+/// The table of ten decisions and the details of one of them are about the same ratings.
+#[test]
+fn one_figure_has_one_interval() {
+    let (classes, fits) = (["TARGET_MATCH", "BONUS_VALID", "HALLUCINATED"], ["exact", "partial", "wrong"]);
+    let of = |judge: &str, at: usize, shift: [usize; 4]| {
+        let [vulnerable, class, fit, rcir] = shift.map(|shift| at + shift);
+        let rcir = (rcir % 4) as f64 / 4.0;
+        audit(judge, &format!("c{at:02}"), json!(vulnerable % 2 == 0), classes[class % 3], fits[fit % 3], rcir)
+    };
+    let both = |at: usize| {
+        let every = |n: usize| usize::from(at.is_multiple_of(n));
+        [of("a", at, [0; 4]), of("b", at, [every(5), every(4), every(5), every(3)])]
+    };
+    let mut judgements: Vec<Value> = (0..15).flat_map(both).collect();
+    // Each judge numbers the claims of a text anew.
+    for (own, class) in judgements.iter_mut().zip(classes.iter().cycle()) {
+        let findings = own["findings"].as_array_mut().unwrap();
+        findings.push(json!({ "finding": "response:1", "classification": class }));
+    }
+    let project = Project::new().with("audits.jsonl", lines(&judgements));
+    let mut intervals = Vec::new();
+    for seed in ["", "--seed 7"] {
+        let found = project.json(&format!("judge agree audits.jsonl --json {seed}"));
+        let fields = found["audits"]["fields"].as_array().unwrap();
+        let field = |name: &str| fields.iter().find(|own| own["field"] == name).unwrap();
+        let verdict = field("said_vulnerable");
+        assert_eq!((&found["on"], &found["krippendorff"]["ci"]), (&json!("verdict"), &verdict["alpha_ci"]));
+        assert_eq!((&found["cohen"][0]["kappa"], &found["cohen"][0]["ci"]), (&verdict["kappa"], &verdict["kappa_ci"]));
+        intervals.push(verdict["alpha_ci"].clone());
+        let others = ["target.found", "classification", "type_match", "rcir"].map(|name| (name, name));
+        for (on, name) in [("verdict", "said_vulnerable")].into_iter().chain(others) {
+            let details = project.json(&format!("judge agree audits.jsonl --on {on} --json {seed}"));
+            let (own, alpha) = (field(name), &details["krippendorff"]);
+            assert_eq!((&alpha["value"], &alpha["ci"]), (&own["alpha"], &own["alpha_ci"]), "{name}");
+            assert!(own["alpha_ci"].is_array() && own["n"] == 15, "{own}");
+        }
+    }
+    assert_ne!(intervals[0], intervals[1]);
+}
+
 #[test]
 fn unreadable_input_is_reported_with_its_location() {
     let project = Project::new()

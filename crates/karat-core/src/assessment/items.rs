@@ -130,16 +130,20 @@ fn value_of(item: &Item, at: usize) -> Value {
 }
 
 fn point(items: &[Item], at: usize, metric: &Metric) -> Estimate {
-    let reason = metric.undefined_when;
+    let is_not_asked = |item: &Item| item[at].1 == Adds::Value(Err(NOT_ASKED));
+    let reason = match items.iter().any(is_not_asked) || items.iter().all(is_left_out) {
+        true => NOT_ASKED,
+        false => Undefined(metric.undefined_when),
+    };
     let shares: Vec<Part> = items.iter().filter_map(|item| item[at].1.share()).collect();
     if !shares.is_empty() {
         let mut sum = Part::default();
         shares.into_iter().for_each(|part| sum += part);
-        return Estimate::new(sum.share(reason), sum.whole.round() as usize, metric.direction);
+        return Estimate::new(sum.share(reason.0), sum.whole.round() as usize, metric.direction);
     }
     let values: Vec<f64> = items.iter().filter_map(|item| value_of(item, at).ok()).collect();
     let left_out = items.len() - values.len();
-    Estimate { left_out, ..Estimate::new(mean(&values).ok_or(Undefined(reason)), values.len(), metric.direction) }
+    Estimate { left_out, ..Estimate::new(mean(&values).ok_or(reason), values.len(), metric.direction) }
 }
 
 fn row(Part { part, whole }: Part) -> Row {

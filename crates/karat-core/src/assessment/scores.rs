@@ -141,7 +141,7 @@ fn holds(citation: &Citation, golden: usize, matches: &Matches) -> bool {
 impl RequirementScore {
     /// What it adds to the metrics of answers, in the order of the table.
     pub fn adds(&self) -> Item {
-        let value = |value: Value| Adds::Value(if self.is_left_out { Err(NOT_ASKED) } else { value });
+        let value = |value: Value| Adds::Value(if self.is_left_out { value.and(Err(NOT_ASKED)) } else { value });
         vec![
             ("mean_combined_score", value(Ok(self.combined))),
             ("mean_compliance_score", value(Ok(self.compliance))),

@@ -159,8 +159,12 @@ impl AuditField {
 
 type Item = (CaseId, ToolName, u32, Option<FindingId>);
 
+/// The seed of the intervals of agreement, unless one was asked for: the same answers must give the same figures in every
+/// report and command.
+pub const AGREEMENT_SEED: u64 = 0;
+
 /// The answers of several judges to the decisions of audits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AuditRatings {
     items: BTreeMap<AuditField, BTreeMap<Item, BTreeMap<JudgeName, AuditAnswer>>>,
 }
@@ -207,9 +211,8 @@ impl AuditRatings {
         first.map_or(AuditField::SaidVulnerable, |(field, _)| *field)
     }
 
-    /// How far they agree on each decision; empty where no trial was audited by two of them. The seed is fixed, as the same
-    /// answers must give the same figures.
-    pub fn measure(&self) -> Vec<FieldAgreement> {
+    /// How far they agree on each decision; empty where no trial was audited by two of them.
+    pub fn measure(&self, seed: u64) -> Vec<FieldAgreement> {
         let raters: BTreeMap<&JudgeName, usize> = self.judges().into_iter().zip(0..).collect();
         if !self.items.values().any(is_shared) {
             return Vec::new();
@@ -219,7 +222,7 @@ impl AuditRatings {
             let ratings = ratings(self.items.get(&field).unwrap_or(&none), &raters);
             let pairs: &[(usize, usize)] =
                 if raters.len() == 2 && field.level() == Level::Nominal { &[(0, 1)] } else { &[] };
-            let measured = measure(&ratings, pairs, 0);
+            let measured = measure(&ratings, pairs, seed);
             let alpha = match field.level() {
                 Level::Nominal => measured.nominal,
                 Level::Ordinal => measured.ordinal,

@@ -6,7 +6,7 @@
 mod agreement;
 mod audits;
 
-pub use agreement::{AuditAnswer, AuditField, AuditRatings, FieldAgreement};
+pub use agreement::{AGREEMENT_SEED, AuditAnswer, AuditField, AuditRatings, FieldAgreement};
 pub use audits::{AuditTie, AuditVote, AuditVotes, MergedAudit, PeopleOnFinding, merge_audits};
 
 use crate::stats::agreement::{Rating, Ratings};

@@ -331,7 +331,7 @@ fn score_answers<'a>(shared: &Shared<'_>, answers: &EvaluationResult<'a>) -> Sco
     let mut unanswered: BTreeMap<String, usize> = BTreeMap::new();
     let mut verdicts: BTreeMap<Compliance, BTreeMap<String, usize>> = BTreeMap::new();
     for (score, one) in &all {
-        for part in &score.parts {
+        for part in score.parts.iter().filter(|_| !score.is_left_out) {
             match part.lost {
                 Some(stage) => *lost.entry(stage).or_default() += 1,
                 None => kept += 1,
@@ -381,10 +381,7 @@ fn score_requirement(
         citations: opinion.citations.iter().map(|cited| Citation { role: cited.role, part: part(cited) }).collect(),
     });
     let mut score = scores::score(search.requirement, answer.as_ref(), &search.matches, &search.ranked(), rules);
-    if assessed.as_ref().is_err_and(UnansweredV1::is_left_out) {
-        score.is_left_out = true;
-        score.parts.clear();
-    }
+    score.is_left_out = assessed.as_ref().is_err_and(UnansweredV1::is_left_out);
     let known = |value: f64| (!score.is_left_out).then_some(value);
     let goldens: Vec<_> = search.requirement.evidence_parts().collect();
     let citation = |cited: &CitedPart| {
@@ -402,8 +399,8 @@ fn score_requirement(
         role: *role,
         weight: part.weight,
         cited: part.cited,
-        credit: part.credit,
-        lost: part.lost,
+        credit: known(part.credit),
+        lost: part.lost.filter(|_| !score.is_left_out),
     });
     let opinion = assessed.as_ref().ok();
     let report = AssessedV1 {

@@ -279,16 +279,16 @@ pub struct CostV1 {
     pub usd_per_case: Option<f64>,
     /// For each required golden found; null where none was, or no trial states a price.
     pub usd_per_tp: Option<f64>,
-    /// Tokens, sent and received, for one trial of one case.
+    /// Tokens, sent and received, for one trial of one case, of those that state both; null where none does.
     #[serde(default)]
-    pub tokens_per_case: f64,
-    /// The same for each required golden found; null where none was.
+    pub tokens_per_case: Option<f64>,
+    /// The same for each required golden found; null where none was, or one of the `n` trials does not state both.
     #[serde(default)]
     pub tokens_per_tp: Option<f64>,
-    /// Tokens sent.
-    pub tokens_in: u64,
-    /// Tokens received.
-    pub tokens_out: u64,
+    /// Tokens sent; null where no trial states them.
+    pub tokens_in: Option<u64>,
+    /// Tokens received; null where no trial states them.
+    pub tokens_out: Option<u64>,
     /// How many trials say what they cost, in USD or in tokens.
     pub n: usize,
 }

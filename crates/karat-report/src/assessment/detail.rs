@@ -145,13 +145,13 @@ fn assessed(name: &str, one: &AssessedV1, depth: Depth, terminal: &TerminalStyle
     }
     if depth == Depth::Brief {
         let lost = one.parts.iter().filter(|part| part.lost.is_some()).take(MOST_LOST);
-        return out + &lost.map(|part| deeper(&outcome(part), terminal)).collect::<String>();
+        return out + &lost.filter_map(outcome).map(|text| deeper(&text, terminal)).collect::<String>();
     }
     if !one.rationale.is_empty() {
         out.push_str(&deeper(&one.rationale, terminal));
     }
-    for part in &one.parts {
-        out.push_str(&deeper(&outcome(part), terminal));
+    for text in one.parts.iter().filter_map(outcome) {
+        out.push_str(&deeper(&text, terminal));
     }
     for cited in one.citations.iter().filter(|cited| cited.golden.is_empty()) {
         let what = if cited.part.is_some() { "contains no golden part" } else { "is not one of the given parts" };
@@ -160,11 +160,13 @@ fn assessed(name: &str, one: &AssessedV1, depth: Depth, terminal: &TerminalStyle
     out
 }
 
-fn outcome(part: &PartV1) -> String {
+/// What became of a golden part; nothing where the assessor could not be asked.
+fn outcome(part: &PartV1) -> Option<String> {
+    let credit = part.credit?;
     let cited = part.cited.map_or("not cited".to_owned(), |cited| format!("cited as {}", role(cited)));
     let lost = part.lost.and_then(|lost| STAGES.iter().find(|(stage, _)| *stage == lost));
     let lost = lost.map(|(_, words)| format!(", lost: {words}")).unwrap_or_default();
-    format!("{} {}: {cited}, credit {} × {}{lost}", role(part.role), part.part, part.credit, part.weight)
+    Some(format!("{} {}: {cited}, credit {credit} × {}{lost}", role(part.role), part.part, part.weight))
 }
 
 fn deeper(text: &str, terminal: &TerminalStyle) -> String {

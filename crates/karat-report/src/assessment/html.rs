@@ -14,7 +14,7 @@ use karat_core::assessment::record::Compliance;
 use karat_core::assessment::scores::Stage;
 use karat_core::wording::count;
 use karat_format::assessment::{
-    AssessedV1, AssessmentReportV1, AssessmentV1, RetrievalV1, RetrievedV1, ScoredV1, SideBySideV1,
+    AssessedV1, AssessmentReportV1, AssessmentV1, PartV1, RetrievalV1, RetrievedV1, ScoredV1, SideBySideV1,
 };
 use karat_format::comparison::{ConclusionV1, DifferenceV1};
 use karat_format::ordered_map::OrderedMap;
@@ -132,8 +132,10 @@ fn funnels(report: &AssessmentReportV1, one: &AssessmentV1) -> [(&'static str, V
     let cited = one.kept + lost(Stage::WrongRole);
     let shown = cited + lost(Stage::NotCited);
     let read = shown + lost(Stage::NotRetrieved);
+    // The others are not lost: nobody knows what would have become of them.
+    let asked = if one.left_out > 0 { "golden parts that were asked about" } else { "golden parts" };
     let parts = vec![
-        ("golden parts", read + lost(Stage::NotIngested)),
+        (asked, read + lost(Stage::NotIngested)),
         ("in a section that was read", read),
         (
             if report.search.reranking.is_some() { "retrieved, reranked and shown" } else { "retrieved and shown" },
@@ -350,14 +352,15 @@ fn requirements(units: &[&Unit<'_>]) -> Markup {
 }
 
 fn assessed(name: &str, one: &AssessedV1) -> Markup {
+    let measured: Vec<(&PartV1, f64)> = one.parts.iter().filter_map(|part| Some((part, part.credit?))).collect();
     let rows = html! {
-        @for part in &one.parts {
+        @for (part, credit) in &measured {
             @let lost = STAGES.iter().find(|(stage, _)| part.lost == Some(*stage)).map_or("", |(_, words)| words);
             tr {
                 th scope="row" { (part.part) }
                 td { (role(part.role)) }
                 td { (part.cited.map_or("–", role)) }
-                td.n { (part.credit) " × " (part.weight) }
+                td.n { (credit) " × " (part.weight) }
                 td.bad { (lost) }
             }
         }
@@ -369,7 +372,7 @@ fn assessed(name: &str, one: &AssessedV1) -> Markup {
         }
         @if let Some(why) = &one.unanswered { p.bad { "No answer to " (why.step.name()) ": " (why.why) } }
         @if !one.rationale.is_empty() { p.dim { (one.rationale) } }
-        @if !one.parts.is_empty() {
+        @if !measured.is_empty() {
             (table("Golden parts", &heads(&["golden part", "role", "cited as", "credit", "lost"]), &rows))
         }
     }

@@ -18,6 +18,9 @@ struct ToolCosts {
     cost: Option<CostV1>,
     /// How many trials state a price.
     priced: usize,
+    /// The tokens of those that state both those sent and those received, and how many these are.
+    tokens: u64,
+    metered: usize,
     outages_usd: Option<f64>,
 }
 
@@ -54,8 +57,15 @@ impl TrialCosts {
                 cost.usd = Some((cost.usd.unwrap_or_default() + usd).min(f64::MAX));
                 own.priced += 1;
             }
-            cost.tokens_in = cost.tokens_in.saturating_add(tokens_in.unwrap_or_default());
-            cost.tokens_out = cost.tokens_out.saturating_add(tokens_out.unwrap_or_default());
+            for (sum, stated) in [(&mut cost.tokens_in, tokens_in), (&mut cost.tokens_out, tokens_out)] {
+                if let Some(tokens) = stated {
+                    *sum = Some(sum.unwrap_or_default().saturating_add(*tokens));
+                }
+            }
+            if let (Some(sent), Some(received)) = (tokens_in, tokens_out) {
+                own.tokens = own.tokens.saturating_add(*sent).saturating_add(*received);
+                own.metered += 1;
+            }
             cost.n += 1;
         }
     }
@@ -68,7 +78,7 @@ impl TrialCosts {
             let tp = score.map_or(0, |score| score.counts.tp);
             measured.outages_usd.extend(own.outages_usd.map(|usd| (tool.clone(), usd)));
             if let Some(cost) = &own.cost {
-                let tokens = cost.tokens_in.saturating_add(cost.tokens_out) as f64;
+                let tokens = (own.metered > 0).then_some(own.tokens as f64);
                 let per_tp = |sum: f64| (tp > 0).then(|| sum / tp as f64);
                 // What never ran cost nothing.
                 let free = [Outcome::Unavailable, Outcome::Skipped];
@@ -80,8 +90,8 @@ impl TrialCosts {
                     usd_undefined: cost.usd.is_none().then(|| "its trials state tokens and no price".to_owned()),
                     usd_per_case: cost.usd.map(|usd| usd / own.priced as f64),
                     usd_per_tp: cost.usd.and_then(per_tp),
-                    tokens_per_case: tokens / cost.n as f64,
-                    tokens_per_tp: per_tp(tokens),
+                    tokens_per_case: tokens.map(|sum| sum / own.metered as f64),
+                    tokens_per_tp: tokens.filter(|_| own.metered == cost.n).and_then(per_tp),
                     ..cost.clone()
                 };
                 measured.cost.insert(tool.clone(), cost);

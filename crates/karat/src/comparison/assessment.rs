@@ -139,6 +139,9 @@ fn add_answer(mut case: CaseSide, one: &AssessedV1) -> CaseSide {
     };
     add_item(&mut case, &score.adds());
     let goldens = goldens(Some(one.golden), one.parts.iter().map(|part| (part.part.as_str(), part.role)));
+    if score.is_left_out {
+        return CaseSide { goldens, counted: false, titles: BTreeMap::new(), ..case };
+    }
     let cited = one.parts.iter().map(|part| (part.part.as_str(), part.cited.is_some()));
     CaseSide { goldens, found: found_parts(cited), ..case }
 }

@@ -18,33 +18,32 @@ use karat_report::number::{signed, three, title, unseen};
 /// A tool of the report with its earlier result, if there is one.
 type WithEarlier = (Side, Option<Side>);
 
-/// The tools to check, and each with its earlier result. Two names of which each result has one are such a pair.
+/// The tools to check, and each with its earlier result. [`pair_tools`] takes the names, as it does for a comparison; a tool
+/// that the earlier result lacks is checked all the same.
 pub(super) fn pair_with_earlier(
     all: Vec<Side>,
     earlier: Option<&[Side]>,
     names: &[String],
     place: &str,
 ) -> Result<(Vec<Side>, Vec<WithEarlier>)> {
-    let tools = |sides: &[Side]| sides.iter().map(|side| side.tool.clone()).collect::<Vec<_>>();
-    let ours = earlier.map(tools).unwrap_or_default();
-    let paired = |theirs: &[String], wanted: &[String]| {
-        let [ours, theirs] = [&ours, theirs].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        pair_tools(&ours, &theirs, wanted)
+    let Some(earlier) = earlier else { return Ok((select_sides(all, names, place)?, Vec::new())) };
+    let pairs = pair_tools(&tool_names(earlier), &tool_names(&all), names);
+    let selected = if names.is_empty() {
+        select_sides(all, names, place)?
+    } else {
+        let wanted: Vec<String> = pairs.iter().map(|(_, new)| new.clone()).collect();
+        select_sides(all, &wanted, place)?
     };
-    let is_gone = |name: &String| all.iter().all(|side| side.tool != *name);
-    let renamed =
-        paired(&tools(&all), names).into_iter().find(|(old, new)| old != new && names.contains(old) && is_gone(old));
-    let selected = match &renamed {
-        Some((_, new)) => select_sides(all, std::slice::from_ref(new), place)?,
-        None => select_sides(all, names, place)?,
-    };
-    let pairs = renamed.map_or_else(|| paired(&tools(&selected), &[]), |pair| vec![pair]);
     let earlier_of = |tool: &Side| {
         let (old, _) = pairs.iter().find(|(_, new)| *new == tool.tool)?;
-        earlier?.iter().find(|side| side.tool == *old).cloned()
+        earlier.iter().find(|side| side.tool == *old).cloned()
     };
     let with_earlier = selected.iter().map(|tool| (tool.clone(), earlier_of(tool))).collect();
     Ok((selected, with_earlier))
+}
+
+fn tool_names(sides: &[Side]) -> Vec<&str> {
+    sides.iter().map(|side| side.tool.as_str()).collect()
 }
 
 /// What became of tools since an earlier result.
@@ -80,8 +79,7 @@ impl NoWorse {
             across_judges: request.across_judges,
         };
         let is_new = tools.iter().filter(|(_, old)| old.is_none());
-        let there: Vec<&str> = earlier.iter().map(|side| side.tool.as_str()).collect();
-        let there = there.join(", ");
+        let there = tool_names(earlier).join(", ");
         let why = |(new, _): &WithEarlier| (new.tool.clone(), format!("{label} has no such tool; available: {there}"));
         let bounds = demands.rules.iter().map(|bound| &bound.metric);
         Ok(Self {

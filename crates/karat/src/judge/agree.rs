@@ -14,10 +14,12 @@ use crate::submissions::{open_lines, refuse_repeated_stdin};
 use crate::suite::load_suite;
 use judgements::from_judgements;
 use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::panel::AGREEMENT_SEED;
 use karat_core::stats::agreement::{Estimate, Interval, PairEstimate, RESAMPLES, Rating, Ratings, measure};
 use karat_format::diagnostic::Faults;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
 use karat_format::report::AuditAgreementV1;
+use karat_report::build::audit_agreement;
 use opinions::{Item, Opinion, Scale};
 use serde::Serialize;
 use std::io::{BufRead, Read};
@@ -216,7 +218,7 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
     if pairs.is_empty() && count > MOST_PAIRED {
         notes.push(format!("{count} raters are too many to compare in pairs"));
     }
-    let seed = seed.unwrap_or_else(|| seed_from(opinions));
+    let seed = seed.unwrap_or(AGREEMENT_SEED);
     let measured = measure(&ratings, &pairs, seed);
     let (level, headline) = match opinions.scale {
         Scale::Interval(_) if opinions.on != On::Value => ("interval", measured.interval),
@@ -247,7 +249,7 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
         disagreements: divided.iter().take(most).map(|(item, own)| disagreement(opinions, item, own)).collect(),
         resamples: RESAMPLES,
         seed,
-        audits: opinions.audits.clone(),
+        audits: opinions.audits.as_ref().and_then(|audits| audit_agreement(audits, seed)),
         notes,
     }
 }
@@ -341,18 +343,4 @@ fn disagreement(opinions: &Opinions, item: &Item, own: &[Opinion]) -> Disagreeme
         explanation: opinion.explanation.clone(),
     });
     Disagreement { item: item.clone(), ratings: ratings.collect() }
-}
-
-fn seed_from(opinions: &Opinions) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    for name in opinions.raters.iter().chain(&opinions.values) {
-        hasher.update(name.as_bytes()).update(&[0]);
-    }
-    for (_, own) in &opinions.items {
-        for opinion in own {
-            hasher.update(&(opinion.rater as u64).to_le_bytes()).update(&(opinion.value as u64).to_le_bytes());
-        }
-        hasher.update(&[1]);
-    }
-    hasher.finalize().as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }

@@ -170,7 +170,9 @@ fn models_share_retrieval_and_have_separate_reports() {
     let weak = &report["assessments"]["weak"];
     assert_eq!((&weak["answered"], &weak["left_out"], weak.get("answered_only")), (&json!(2), &json!(2), None));
     assert_eq!((&weak["unanswered"], &weak["lost"]), (&json!({ "unanswered": 2 }), &json!({ "wrong_role": 2 })));
-    assert_eq!((&weak["requirements"][1]["combined"], &weak["requirements"][1]["parts"]), (&Value::Null, &json!([])));
+    let left_out = &weak["requirements"][1];
+    assert_eq!((&left_out["combined"], &left_out["parts"][0]["part"]), (&Value::Null, &json!("audit")));
+    assert_eq!((&left_out["parts"][0]["credit"], &left_out["parts"][0]["lost"]), (&Value::Null, &Value::Null));
     let warned = "weak: 2 of 4 requirements got no answer (2 unanswered), and are left out of its figures";
     assert!(report["warnings"].to_string().contains(warned), "{}", report["warnings"]);
 
@@ -196,6 +198,15 @@ fn models_share_retrieval_and_have_separate_reports() {
     let again = parse_json(assess(&project, &flags).expect(0));
     assert_eq!(server.requests(), 14 + 2, "only failed questions are asked again");
     assert_eq!((&again["assessments"], &again["comparison"]), (&report["assessments"], &report["comparison"]));
+    // What was not asked is left out of a later comparison, too.
+    let compared = project.json("compare latest --tools good,weak --json");
+    let rows = compared["comparisons"][0]["metrics"].as_array().unwrap();
+    for own in pair["metrics"].as_array().unwrap() {
+        let row = rows.iter().find(|row| row["metric"] == own["metric"]).unwrap();
+        let [a, b] = [row, own].map(|row| row["difference"].as_f64().unwrap());
+        assert!((a - b).abs() < 1e-12, "{row}, and in the report {own}");
+        assert_eq!(row["left_out"], 2, "{row}");
+    }
     let table = assess(&project, &flags[..flags.len() - 1]).expect(0).out;
     insta::assert_snapshot!(table);
 
@@ -317,15 +328,19 @@ fn failing_model_does_not_affect_others() {
     near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
     let weak = &report["assessments"]["weak"];
     assert_eq!((&weak["unanswered"], &weak["left_out"]), (&json!({ "unreachable": 4 }), &json!(4)));
+    let reason = "the assessor could not be asked";
     for (id, estimate) in weak["metrics"].as_object().unwrap() {
-        assert_eq!(estimate["value"], Value::Null, "{id}");
+        assert_eq!((&estimate["value"], &estimate["undefined"]), (&Value::Null, &json!(reason)), "{id}");
     }
     // Nothing was compared, and nothing is worse; and what is stored is not complete.
     for metric in report["comparison"]["pairs"][0]["metrics"].as_array().unwrap() {
         assert_eq!((&metric["n"], &metric["p"]), (&json!(0), &Value::Null), "{metric}");
     }
     assert_eq!(project.json("store list --json")[0]["status"], "incomplete");
-    project.ok("report latest");
+    let table = project.ok("report latest");
+    assert!(table.contains(reason) && !table.contains("no evidence") && !table.contains("no golden"), "{table}");
+    let compared = project.json("compare latest --tools good,weak --json");
+    assert_eq!(compared["comparisons"][0]["metrics"][0]["because"], format!("weak has no value: {reason}"));
 }
 
 /// Refused parameters are omitted as with judges, and the report says so.

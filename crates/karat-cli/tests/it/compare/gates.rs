@@ -277,6 +277,19 @@ fn one_name_selects_the_same_tools_for_gates_and_comparisons() {
     // A tool without an earlier result is not decided.
     let ran = project.run("gate new.json --no-worse-than old.json --tools new").expect(3);
     assert!(ran.out.contains("old.json has no such tool; available: old, other"), "{}", ran.out);
+    // The report may have the first of two names as well.
+    assert!(project.ok("compare old.json new.json --tools other,new").starts_with("other (old.json) → new"));
+    let ran = project.run("gate new.json --no-worse-than old.json --tools other,new").expect(1);
+    assert!(ran.out.contains("fail          new  ") && !ran.out.contains(" other  "), "{}", ran.out);
+    // A single tool on both sides is the same under two names only where no name is given.
+    submit(&project, 40, 1, &[("new", noisy)], "submissions/all.jsonl");
+    score_to_file(&project, "one.json", "");
+    project.ok("baseline write old.json --tools old -o base.json");
+    project.run("compare base.json one.json --tools new").expect_error(2, &["base.json has no tool `new`"]);
+    let ran = project.run("gate one.json --no-worse-than base.json --tools new").expect(3);
+    assert!(ran.out.contains("base.json has no such tool; available: old"), "{}", ran.out);
+    let ran = project.run("gate one.json --no-worse-than base.json").expect(1);
+    assert!(ran.out.contains("fail          new  "), "{}", ran.out);
 }
 
 #[test]

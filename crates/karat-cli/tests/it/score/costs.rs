@@ -51,6 +51,14 @@ fn tokens_without_a_price_are_not_free() {
     }
     // The mean of those that state a price.
     near(cost, "/partly/usd_per_case", 0.5);
+    // Tokens that nobody states are not known to be none: one trial of `partly` states both kinds.
+    let tokens = |tool: &str| {
+        ["tokens_in", "tokens_out", "tokens_per_case", "tokens_per_tp"].map(|name| cost[tool][name].as_f64())
+    };
+    assert_eq!(tokens("free"), [None; 4], "{cost}");
+    assert_eq!(tokens("tokens"), [Some(1800.0), Some(200.0), Some(1000.0), Some(1000.0)], "{cost}");
+    assert_eq!(tokens("priced"), [Some(900.0), None, None, None], "{cost}");
+    assert_eq!(tokens("partly"), [Some(1800.0), Some(100.0), Some(1000.0), None], "{cost}");
     let wide = CommandOutput::start(project.command().env("COLUMNS", "200").args(["report", "r.json"]));
     let table = wide.expect(0).out;
     let cell = |tool: &str| {

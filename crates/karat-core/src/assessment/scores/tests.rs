@@ -114,6 +114,24 @@ fn no_answer_is_a_miss() {
     assert_eq!((score.is_exact, score.is_answered, score.parts[0].lost), (false, false, Some(Stage::NotCited)));
 }
 
+/// An outage says nothing about the evidence of a record.
+#[test]
+fn metrics_of_an_unreachable_assessor_say_why_they_are_undefined() {
+    let of = |goldens: usize| RequirementScore {
+        is_left_out: true,
+        ..score(&requirement(goldens, 0), None, &matches(goldens, 1), &[0], &Rules::default())
+    };
+    let reasons = |scores: &[RequirementScore]| -> Vec<Option<&'static str>> {
+        let items: Vec<Item> = scores.iter().map(RequirementScore::adds).collect();
+        estimates(&items).iter().map(|(_, estimate)| estimate.undefined).collect()
+    };
+    assert_eq!(reasons(&[of(1), of(0)]), [Some("the assessor could not be asked"); 5]);
+    let answered =
+        score(&requirement(0, 0), Some(&answer(Compliance::No, "")), &matches(0, 1), &[0], &Rules::default());
+    let reasons = reasons(&[of(0), answered]);
+    assert_eq!(reasons, [None, None, Some("no golden evidence"), None, Some("nothing was cited")]);
+}
+
 #[test]
 fn metrics_by_hand() {
     let rules = Rules::default();

@@ -2,13 +2,13 @@
 
 use super::opinions::{Item, On, Opinions, Rated, RatingValue, Scale, gather, no_ratings};
 use crate::failure::Result;
+use karat_core::ids::FindingId;
 use karat_core::judgement::{Decision, Judgement, PairDecision};
 use karat_core::panel::{AuditAnswer, AuditField, AuditRatings};
 use karat_core::stats::agreement::Level;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::plural;
-use karat_report::build::audit_agreement;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which goldens there were to be found; trials may come from several submissions.
@@ -27,7 +27,7 @@ pub(super) fn from_judgements(
         let has_pairs = judgements.iter().any(|judgement| matches!(judgement.decision, Decision::Pair(_)));
         let on = if has_pairs { On::Match } else { On::Audit(audits.first_shared()) };
         let opinions = from_judgements(judgements, Some(on), trials)?;
-        return Ok(Opinions { audits: audit_agreement(&audits), ..opinions });
+        return Ok(Opinions { audits: Some(audits), ..opinions });
     };
     let mut notes = Vec::new();
     let rated = match on {
@@ -60,7 +60,10 @@ fn ratings(judgement: &Judgement, on: On) -> Vec<Rated> {
             vec![rate(Item { golden, finding, ..trial }, RatingValue::Listed(usize::from(*matched)), explanation)]
         }
         (Decision::Audit(audit), On::Audit(field)) => {
-            let rated = field.answers(audit).into_iter().map(|(finding, answer)| {
+            // Each judge numbers the claims of a text anew.
+            let answers =
+                field.answers(audit).into_iter().filter(|(finding, _)| !finding.is_some_and(FindingId::is_claim));
+            let rated = answers.map(|(finding, answer)| {
                 let item = Item { finding: finding.map(ToString::to_string), ..trial.clone() };
                 let value = match answer {
                     AuditAnswer::Category(category) => RatingValue::Listed(category),
@@ -84,6 +87,9 @@ fn alternatives(judgements: &[Judgement], on: On) -> String {
         other => judgements.iter().any(|judgement| !ratings(judgement, *other).is_empty()),
     });
     let there: Vec<String> = there.map(|(name, _)| format!("--on {name}")).collect();
+    if there.is_empty() {
+        return "the judgements contain no decision about the same items".to_owned();
+    }
     format!("the judgements contain other decisions; try {}", there.join(" or "))
 }
 

@@ -1,8 +1,7 @@
 //! Who decided what about which item.
 
 use crate::failure::{Failure, Result};
-use karat_core::panel::AuditField;
-use karat_format::report::AuditAgreementV1;
+use karat_core::panel::{AuditField, AuditRatings};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -109,8 +108,8 @@ pub struct Opinions {
     /// Sorted, with opinions in the order of raters.
     pub(super) items: Vec<(Item, Vec<Opinion>)>,
     pub(super) notes: Vec<String>,
-    /// The agreement on each decision of the audits among the judgements, unless one decision was asked for.
-    pub(super) audits: Option<AuditAgreementV1>,
+    /// The answers to each decision of the audits among the judgements, unless one decision was asked for.
+    pub(super) audits: Option<AuditRatings>,
 }
 
 pub(super) fn no_ratings(on: On, there: &str) -> Failure {

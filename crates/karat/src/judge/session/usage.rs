@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::judge::registry::Judge;
 use crate::judge::template::TEMPLATES;
 use karat_core::judgement::Judgement;
-use karat_core::panel::AuditField;
+use karat_core::panel::{AGREEMENT_SEED, AuditField};
 use karat_core::stats::agreement::{Rating, Ratings, measure};
 use karat_core::wording::plural;
 use karat_format::report::{AgreementV1, AnswerFormatV1, JudgeIdentityV1, JudgeSpentV1, JudgeV1, SamplingV1};
@@ -50,8 +50,7 @@ impl UsageTable {
         items: impl Iterator<Item = Vec<Rating>>,
     ) {
         let ratings = Ratings::new(items);
-        // The seed is fixed, as the same votes must give the same figures.
-        let figures = measure(&ratings, &[], 0);
+        let figures = measure(&ratings, &[], AGREEMENT_SEED);
         self.agreement = Some(AgreementV1 {
             judges: members.iter().map(|member| member.name.to_string()).collect(),
             on,
