@@ -178,14 +178,18 @@ impl Postgres {
     /// # Errors
     /// The guard of the server is gone.
     pub fn kill9(&self) -> Result<(), String> {
+        let mut killed = Vec::new();
         if let Some(server) = self.guard.server() {
             // Stopped first, so that it starts no process that would be missed; a connection's process could otherwise commit after its parent died.
             let _ = kill_process(server, Signal::STOP);
-            for process in children(server) {
-                let _ = kill_process(process, Signal::KILL);
+            killed = children(server);
+            for process in &killed {
+                let _ = kill_process(*process, Signal::KILL);
             }
         }
-        self.guard.end(Signal::KILL)
+        self.guard.end(Signal::KILL)?;
+        // A process that has not ended yet still holds the shared memory, with which no server would start.
+        wait_for("the end of PostgreSQL's processes", || killed.iter().all(|process| has_ended(*process)).then_some(()))
     }
 
     /// Ends the server in order; its connections are closed.
@@ -355,6 +359,15 @@ fn output_of(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
     }
     Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned())
+}
+
+/// Whether a process is gone, or nothing of it is left but its exit status.
+fn has_ended(process: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
+    stat.rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().next())
+        .is_none_or(|state| matches!(state, "Z" | "X"))
 }
 
 /// The processes that this one started, as Linux tells of them.
