@@ -152,6 +152,9 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
         for (name, value) in shares {
             found.within(format_args!("{path}.reliability[{at}].{name}"), Some(value), SHARE);
         }
+        for end in bin.ci.into_iter().flatten() {
+            found.within(format_args!("{path}.reliability[{at}].ci"), Some(end), SHARE);
+        }
         found.within(format_args!("{path}.reliability[{at}].weight"), Some(bin.weight), AT_LEAST_ZERO);
     }
     for (at, sweep) in tool.sweeps.iter().enumerate() {

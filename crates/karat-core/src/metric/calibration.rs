@@ -2,6 +2,7 @@
 
 use super::{Part, Undefined, Value, ratio};
 use crate::profile::CalibrationRules;
+use crate::stats::interval::Interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ pub struct Bin {
     pub accuracy: f64,
     /// How much it weighs: so many cases.
     pub weight: f64,
+    /// The 95 % interval of the share that was right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci: Option<[f64; 2]>,
 }
 
 /// Sums over statements with a confidence; those of two lots of statements add up to those of both.
@@ -49,10 +53,14 @@ pub(crate) struct BinSums {
     pub(crate) weight: f64,
     pub(crate) claimed: f64,
     pub(crate) right: f64,
+    /// Σ over cases of (right − claimed)².
+    pub(crate) gap_squares: f64,
+    /// Σ over cases of weight².
+    pub(crate) weight_squares: f64,
 }
 
 impl ConfidenceSums {
-    /// The sums over these statements. A confidence of 0 falls in the first bin, or in none.
+    /// The sums over the statements of one case. A confidence of 0 falls in the first bin, or in none.
     pub(crate) fn new(points: &[Point], rules: &CalibrationRules, zero_in_no_bin: bool) -> Self {
         let mut sums = Self::default();
         if points.is_empty() {
@@ -76,22 +84,53 @@ impl ConfidenceSums {
                 sums.bins[passed].add(*point);
             }
         }
+        for bin in &mut sums.bins {
+            bin.gap_squares = (bin.right - bin.claimed).powi(2);
+            bin.weight_squares = bin.weight.powi(2);
+        }
         sums
     }
 
-    /// Bins of equal width, without the empty ones.
+    /// Bins of equal width, without the empty ones. Points get no interval here.
     pub(crate) fn diagram(&self) -> Vec<Bin> {
         let count = self.bins.len() as u32;
-        (0..count).zip(&self.bins).filter_map(|(at, sums)| sums.bin(edge(at, count), edge(at + 1, count))).collect()
+        let bins = (0..count).zip(&self.bins).filter(|(_, bin)| bin.weight > 0.0);
+        bins.map(|(at, bin)| bin.point(edge(at, count), edge(at + 1, count))).collect()
+    }
+
+    /// How many cases each point of the diagram rests on.
+    pub(crate) fn effective_cases(&self) -> impl Iterator<Item = usize> + '_ {
+        self.bins.iter().filter(|bin| bin.weight > 0.0).map(BinSums::effective_cases)
     }
 
     /// Σ share of bin · |accuracy − confidence|. Statements in no bin count in the total.
     pub(crate) fn ece(&self, reason: &'static str) -> Value {
-        expected_error(&self.diagram(), self.total, reason)
+        expected_error(&self.bins, self.total, reason)
+    }
+
+    /// The root mean square of the gaps between accuracy and confidence, without what chance adds to them.
+    ///
+    /// The errors of two different cases in a bin are independent, so the mean of their products estimates the bin's squared
+    /// gap without bias, while the square of the mean error contains the variance of the mean (Bröcker 2012; Ferro and Fricker
+    /// 2012; Kumar, Liang and Ma 2019). The estimate of a square can be negative; then so is its root. Cutting it off at 0
+    /// would bring the bias back. A bin with one case says nothing about its gap and is left out.
+    pub(crate) fn ece_debiased(&self, reason: &'static str) -> Value {
+        if self.total <= 0.0 {
+            return Err(Undefined(reason));
+        }
+        let (mut squares, mut left_out) = (0.0, 0.0);
+        for bin in &self.bins {
+            match bin.squared_gap() {
+                Some(square) => squares += bin.weight * square,
+                None => left_out += bin.weight,
+            }
+        }
+        let whole = self.total - left_out;
+        if whole <= 1e-9 { Err(NO_PAIR) } else { Ok(signed_root(squares / whole)) }
     }
 
     pub(crate) fn mce(&self, reason: &'static str) -> Value {
-        let widest = self.diagram().iter().map(Bin::gap).fold(0.0, f64::max);
+        let widest = self.bins.iter().map(BinSums::gap).fold(0.0, f64::max);
         if self.total > 0.0 { Ok(widest) } else { Err(Undefined(reason)) }
     }
 
@@ -100,17 +139,35 @@ impl ConfidenceSums {
     }
 }
 
+const NO_PAIR: Undefined = Undefined("no two cases state a confidence in the same bin");
+
+/// Rounding must not turn a gap of 0 into one that is seen, as a root does.
+fn signed_root(square: f64) -> f64 {
+    if square.abs() < 1e-12 { 0.0 } else { square.abs().sqrt().copysign(square) }
+}
+
+/// A debiased error on the scale of squares, where it is unbiased.
+pub(crate) fn signed_square(error: f64) -> f64 {
+    error * error.abs()
+}
+
+/// The interval of a debiased error from that of its square.
+pub(crate) fn root_of_interval(squares: Interval) -> Interval {
+    let [low, high] = [squares.low, squares.high].map(|end| signed_root(end.clamp(-1.0, 1.0)));
+    Interval { low, high, ..squares }
+}
+
 fn edge(bin: u32, count: u32) -> f64 {
     f64::from(bin) / f64::from(count)
 }
 
 /// Bins of equal weight, without the empty ones. Equal confidences share a bin, so the order of points does not matter.
-pub(crate) fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
+pub(crate) fn equal_mass(points: &[Point], bins: u32) -> Vec<BinSums> {
     let bins = bins.max(1) as usize;
     let mut sorted: Vec<Point> = points.iter().filter(|point| point.weight > 0.0).copied().collect();
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence).then(a.right.cmp(&b.right)));
     let total: f64 = sorted.iter().map(|point| point.weight).sum();
-    let mut by_bin: Vec<Vec<Point>> = vec![Vec::new(); bins];
+    let mut by_bin = vec![BinSums::default(); bins];
     let mut before = 0.0;
     for equal in sorted.chunk_by(|a, b| a.confidence == b.confidence) {
         let weight: f64 = equal.iter().map(|point| point.weight).sum();
@@ -118,16 +175,11 @@ pub(crate) fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
         let middle = (before + weight / 2.0) / total;
         // Weights such as a third add up to a little more or less than an edge; what lies on it is in the bin above.
         let bin = (middle * bins as f64 + 1e-9) as usize;
-        by_bin[bin.min(bins - 1)].extend(equal);
+        equal.iter().for_each(|point| by_bin[bin.min(bins - 1)].add(*point));
         before += weight;
     }
-    let summed = |points: &Vec<Point>| {
-        let (first, last) = (points.first()?, points.last()?);
-        let mut sums = BinSums::default();
-        points.iter().for_each(|point| sums.add(*point));
-        sums.bin(first.confidence, last.confidence)
-    };
-    by_bin.iter().filter_map(summed).collect()
+    by_bin.retain(|bin| bin.weight > 0.0);
+    by_bin
 }
 
 impl BinSums {
@@ -137,20 +189,30 @@ impl BinSums {
         self.right += if point.right { point.weight } else { 0.0 };
     }
 
-    fn bin(&self, low: f64, high: f64) -> Option<Bin> {
-        let Self { weight, claimed, right } = *self;
-        (weight > 0.0).then(|| Bin { low, high, confidence: claimed / weight, accuracy: right / weight, weight })
+    fn point(&self, low: f64, high: f64) -> Bin {
+        let Self { weight, claimed, right, .. } = *self;
+        Bin { low, high, confidence: claimed / weight, accuracy: right / weight, weight, ci: None }
     }
-}
 
-impl Bin {
     fn gap(&self) -> f64 {
-        (self.accuracy - self.confidence).abs()
+        if self.weight > 0.0 { (self.right / self.weight - self.claimed / self.weight).abs() } else { 0.0 }
+    }
+
+    /// The mean product of the errors of two different cases; none of fewer than two cases.
+    fn squared_gap(&self) -> Option<f64> {
+        let pairs = self.weight.powi(2) - self.weight_squares;
+        // Where there are pairs this is at least the product of two weights; what rounding leaves is far less.
+        (pairs > 1e-9).then(|| ((self.right - self.claimed).powi(2) - self.gap_squares) / pairs)
+    }
+
+    /// How many cases of equal weight have a mean of the same variance (Kish 1965).
+    fn effective_cases(&self) -> usize {
+        (self.weight.powi(2) / self.weight_squares).round() as usize
     }
 }
 
 /// Σ share of bin · |accuracy − confidence|, of statements that weigh `total`.
-pub(crate) fn expected_error(bins: &[Bin], total: f64, reason: &'static str) -> Value {
+pub(crate) fn expected_error(bins: &[BinSums], total: f64, reason: &'static str) -> Value {
     ratio(bins.iter().map(|bin| bin.weight * bin.gap()).sum(), total, reason)
 }
 

@@ -90,8 +90,9 @@ fn conditions(metric: &Metric, profile: &Profile) -> Vec<String> {
     let without_findings = if id.starts_with("finding_precision") { 1 } else { 0 };
     let precise = metric.tier == 3 && metric.unit == "share" && conventions.no_findings_is_precise;
     add(precise, format!("{without_findings} if an audit has no finding"));
-    add(matches!(id, "ece" | "ece_adaptive" | "mce" | "finding_ece"), format!("{} bins", profile.calibration.bins));
-    let no_bin = matches!(id, "ece" | "mce" | "finding_ece") && conventions.zero_confidence_in_no_bin;
+    let is_binned = matches!(id, "ece" | "ece_debiased" | "mce" | "finding_ece" | "finding_ece_debiased");
+    add(is_binned || id == "ece_adaptive", format!("{} bins", profile.calibration.bins));
+    let no_bin = is_binned && conventions.zero_confidence_in_no_bin;
     add(no_bin, "a confidence of 0 is in no bin".to_owned());
     let divisor = if conventions.population_std { "divided by n" } else { "divided by n − 1" };
     add(matches!(metric.source, Source::Spread(_)), divisor.to_owned());

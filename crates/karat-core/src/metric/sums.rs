@@ -61,13 +61,13 @@ enum Rule {
     Other(fn(&Sums, &Profile) -> Value),
 }
 
-/// Columns by name: `class.` stands for the counts of all classes, and what ends in `.bin` for the columns of all bins.
+/// Columns by name: `class.` stands for the counts of all classes, and what ends in `.bin` or `.squares` for the columns of all bins.
 type Reads = &'static [&'static [&'static str]];
 
 fn is_column(column: &str, name: &str) -> bool {
     match column {
         "class." => name.starts_with(column) && name != "class.unconfirmed_bonus",
-        _ if column.ends_with(".bin") => name.starts_with(column),
+        _ if column.ends_with(".bin") || column.ends_with(".squares") => name.starts_with(column),
         _ => column == name,
     }
 }
@@ -84,9 +84,12 @@ const STRICTER: &[&str] = &["target.credit", "class.unconfirmed_bonus"];
 const RATED: &[&str] = &["rcir.sum", "rcir.cases", "ava.sum", "ava.cases", "fsv.sum", "fsv.cases"];
 const SURE: &[&str] = &["verdict_confidence.total"];
 const BINS: &[&str] = &["verdict_confidence.bin"];
+const SQUARES: &[&str] = &["verdict_confidence.squares"];
 const CONFIDENT: &[&str] = &["verdict_confidence.confident_wrong", "verdict_confidence.confident"];
 const DOUBTFUL: &[&str] = &["verdict_confidence.doubtful_right", "verdict_confidence.doubtful"];
 const FINDINGS_SURE: &[&str] = &["finding_confidence.total"];
+const FINDING_BINS: &[&str] = &["finding_confidence.bin"];
+const FINDING_SQUARES: &[&str] = &["finding_confidence.squares"];
 
 const fn share(id: &'static str, reads: Reads, part: fn(&Sums) -> Part, reason: &'static str) -> Formula {
     Formula { id, reads, rule: Rule::Share(part, reason) }
@@ -144,12 +147,14 @@ static FORMULAS: &[Formula] = &[
     }),
     other("reasoning", &[RATED], |sums, _| sums.reasoning()),
     other("ece", &[SURE, BINS], |sums, _| sums.verdict_confidence.ece(NO_CONFIDENCE)),
+    other("ece_debiased", &[SURE, BINS, SQUARES], |sums, _| sums.verdict_confidence.ece_debiased(NO_CONFIDENCE)),
     other("mce", &[SURE, BINS], |sums, _| sums.verdict_confidence.mce(NO_CONFIDENCE)),
     other("brier", &[SURE, &["verdict_confidence.loss"]], |sums, _| sums.verdict_confidence.brier(NO_CONFIDENCE)),
     share("overconfidence_rate", &[CONFIDENT], |sums| sums.verdict_confidence.confident, NONE_CONFIDENT),
     share("underconfidence_rate", &[DOUBTFUL], |sums| sums.verdict_confidence.doubtful, NONE_DOUBTFUL),
-    other("finding_ece", &[FINDINGS_SURE, &["finding_confidence.bin"]], |sums, _| {
-        sums.finding_confidence.ece(NO_FINDING_CONFIDENCE)
+    other("finding_ece", &[FINDINGS_SURE, FINDING_BINS], |sums, _| sums.finding_confidence.ece(NO_FINDING_CONFIDENCE)),
+    other("finding_ece_debiased", &[FINDINGS_SURE, FINDING_BINS, FINDING_SQUARES], |sums, _| {
+        sums.finding_confidence.ece_debiased(NO_FINDING_CONFIDENCE)
     }),
     other("finding_brier", &[FINDINGS_SURE, &["finding_confidence.loss"]], |sums, _| {
         sums.finding_confidence.brier(NO_FINDING_CONFIDENCE)
@@ -293,8 +298,10 @@ impl Sums {
         for of in ["verdict", "finding"] {
             let own = ["total", "loss", "confident_wrong", "confident", "doubtful_right", "doubtful"];
             names.extend(own.iter().map(|name| format!("{of}_confidence.{name}")));
-            let per_bin = ["weight", "claimed", "right"];
-            names.extend((0..bins).flat_map(|bin| per_bin.map(|name| format!("{of}_confidence.bin{bin}.{name}"))));
+            let per_bin =
+                [("bin", "weight"), ("bin", "claimed"), ("bin", "right"), ("squares", "gap"), ("squares", "weight")];
+            let named = |bin| per_bin.map(|(group, name)| format!("{of}_confidence.{group}{bin}.{name}"));
+            names.extend((0..bins).flat_map(named));
         }
         names
     }
@@ -302,7 +309,7 @@ impl Sums {
     /// Every number, in the order of a row, with so many bins of confidence.
     fn numbers(&mut self, bins: usize) -> Vec<&mut f64> {
         let (verdicts, places) = (&mut self.verdicts, &mut self.places);
-        let mut all = Vec::with_capacity(64 + 6 * bins);
+        let mut all = Vec::with_capacity(64 + 10 * bins);
         all.extend([&mut verdicts.tp, &mut verdicts.fp, &mut verdicts.tn, &mut verdicts.fn_]);
         all.extend(&mut self.counts);
         all.extend([&mut places.count, &mut places.iou, &mut places.exact, &mut places.near]);
@@ -316,7 +323,10 @@ impl Sums {
             all.extend([&mut sure.confident.part, &mut sure.confident.whole]);
             all.extend([&mut sure.doubtful.part, &mut sure.doubtful.whole]);
             sure.bins.resize(bins, BinSums::default());
-            all.extend(sure.bins.iter_mut().flat_map(|bin| [&mut bin.weight, &mut bin.claimed, &mut bin.right]));
+            for bin in &mut sure.bins {
+                all.extend([&mut bin.weight, &mut bin.claimed, &mut bin.right]);
+                all.extend([&mut bin.gap_squares, &mut bin.weight_squares]);
+            }
         }
         all
     }

@@ -88,6 +88,18 @@ pub enum Source {
     Whole,
 }
 
+/// Which interval a metric gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalRule {
+    /// That of its source: a bootstrap or a proportion's, where there is any.
+    OfSource,
+    /// By leaving out one case at a time, of its square. For estimates that correct a bias: a resample repeats cases, and a
+    /// correction by pairs of different cases takes the copies for different ones.
+    JackknifeOfSquare,
+    /// None, for this reason.
+    Without(&'static str),
+}
+
 /// What a metric is.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
@@ -105,6 +117,8 @@ pub struct Metric {
     pub rests_on: RestsOn,
     #[serde(skip)]
     pub source: Source,
+    #[serde(skip)]
+    pub interval: IntervalRule,
 }
 
 impl Metric {
@@ -119,11 +133,14 @@ impl Metric {
     }
 }
 
-/// A group: track, tier, aggregation, base, source / denominator unless undefined. A row: id, title, direction, unit = formula.
+/// A group: track, tier, aggregation, base, source / denominator unless undefined. A row: id, title, direction, unit = formula,
+/// and the interval where its source does not decide it.
 macro_rules! metrics {
+    (@interval) => { IntervalRule::OfSource };
+    (@interval $interval:expr) => { $interval };
     ($([$track:ident $tier:literal $aggregation:ident $rests_on:ident $source:expr]
        / $denominator:literal unless $undefined:literal:
-       $($id:ident $title:literal $direction:ident $unit:literal = $formula:literal;)*)*) => {
+       $($id:ident $title:literal $direction:ident $unit:literal = $formula:literal $(, $interval:expr)?;)*)*) => {
         &[$($(Metric {
             id: stringify!($id),
             title: $title,
@@ -137,12 +154,14 @@ macro_rules! metrics {
             aggregation: Aggregation::$aggregation,
             rests_on: RestsOn::$rests_on,
             source: $source,
+            interval: metrics!(@interval $($interval)?),
         }),*),*]
     };
 }
 
 /// All metrics, in the order in which they are shown.
 pub static METRICS: &[Metric] = {
+    use IntervalRule::{JackknifeOfSquare, Without};
     use Scale::{Confidence, Severity, Verdict};
     use Source::{Audits, Counts, Fixes, Levels, Matches, Spread, Sums, Trials, Twins, Whole};
     metrics! {
@@ -280,12 +299,19 @@ pub static METRICS: &[Metric] = {
 
         [Findings 6 OverVerdicts Both Sums] / "verdicts with a confidence" unless "no verdict states a confidence":
             ece "ECE" Down "share" = "Σ share of bin · |accuracy − mean confidence|, equal bins";
+        [Findings 6 OverVerdicts Both Sums]
+          / "verdicts with a confidence"
+          unless "no verdict states a confidence, or no two cases state one in the same bin":
+            ece_debiased "ECE, debiased" Down "difference"
+                = "√ of Σ share of bin · mean of (correct − confidence) of one case times that of another; negative of a negative sum",
+                JackknifeOfSquare;
         [Findings 6 OverVerdicts Both Levels(Verdict)]
           / "verdicts with a confidence" unless "no verdict states a confidence":
             ece_adaptive "ECE, equal mass" Down "share"
                 = "Σ share of bin · |accuracy − mean confidence|, bins of equal mass";
         [Findings 6 OverVerdicts Both Sums] / "bins that contain a verdict" unless "no verdict states a confidence":
-            mce "MCE" Down "share" = "max over bins of |accuracy − mean confidence|";
+            mce "MCE" Down "share" = "max over bins of |accuracy − mean confidence|",
+                Without("the largest gap of several bins is biased upwards, and resampling increases the bias");
         [Findings 6 OverVerdicts Both Sums] / "verdicts with a confidence" unless "no verdict states a confidence":
             brier "Brier" Down "score" = "mean of (confidence − correct)²";
         [Findings 6 OverVerdicts Both Sums] / "confident verdicts" unless "no verdict is confident enough":
@@ -295,6 +321,14 @@ pub static METRICS: &[Metric] = {
         [Findings 6 Pooled Both Sums]
           / "countable findings with a confidence" unless "no countable finding states a confidence":
             finding_ece "finding ECE" Down "share" = "Σ share of bin · |share correct − mean confidence|, equal bins";
+        [Findings 6 Pooled Both Sums]
+          / "countable findings with a confidence"
+          unless "no countable finding states a confidence, or no two cases have one in the same bin":
+            finding_ece_debiased "finding ECE, debiased" Down "difference"
+                = "√ of Σ share of bin · mean of (correct − confidence) of a finding times that of one of another case; negative of a negative sum",
+                JackknifeOfSquare;
+        [Findings 6 Pooled Both Sums]
+          / "countable findings with a confidence" unless "no countable finding states a confidence":
             finding_brier "finding Brier" Down "score" = "mean of (confidence − correct)²";
 
         [Findings 7 Composite Judge Sums]

@@ -5,12 +5,14 @@ use super::tiers::total_sums;
 use super::{CaseScore, Metrics, Scorecard, ToolScore};
 use crate::clusters::{self, ClusterBy};
 use crate::metric::Part;
+use crate::metric::calibration::{root_of_interval, signed_square};
 use crate::metric::estimate::Estimate;
 use crate::metric::sums::Sums;
-use crate::metric::table::{self, Metric, Source};
+use crate::metric::table::{self, IntervalRule, METRICS, Metric, Source};
 use crate::profile::Profile;
 use crate::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, RESAMPLES, joint_estimates};
 use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, clopper_pearson_of_share, wilson_of_share};
+use crate::stats::jackknife::jackknife;
 use crate::stats::summary::{mean, standard_error};
 use crate::suite::Suite;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,11 +120,12 @@ impl IntervalBuilder<'_> {
         let rows: Vec<Vec<f64>> = cases.iter().map(row).collect();
         let clusters: Option<Vec<usize>> =
             self.clusters.map(|names| cases.iter().map(|case| names[case.case]).collect());
-        let figures = |totals: &[f64]| {
+        let widened = |totals: &[f64]| {
             let mut row = vec![0.0; width];
             live.iter().zip(totals).for_each(|(at, total)| row[*at] = *total);
-            self.figures(&row, &sorted, bins)
+            row
         };
+        let figures = |totals: &[f64]| self.figures(&widened(totals), &sorted, bins);
         let all = CaseData { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
         let found = joint_estimates(&all, &figures, &self.intervals.bootstrap(true));
         let errors: Vec<Option<f64>> =
@@ -148,16 +151,38 @@ impl IntervalBuilder<'_> {
                 self.set_interval(metrics, id, None, figure, false);
             }
         }
-        let without = |(_, estimate): &&mut (&'static str, Estimate)| estimate.value.is_some() && estimate.ci.is_none();
-        for (_, estimate) in tool.metrics.iter_mut().filter(without) {
-            estimate.no_ci.get_or_insert("it is not a mean or ratio over cases, so cases cannot be resampled");
+        for (point, n) in tool.reliability.iter_mut().zip(total.verdict_confidence.effective_cases()) {
+            let interval = self.intervals.proportions.interval(point.accuracy, n);
+            point.ci = interval.ok().map(|interval| [interval.low, interval.high]);
+        }
+        for metric in METRICS {
+            let Some(estimate) = find(&mut tool.metrics, metric.id).filter(|estimate| estimate.value.is_some()) else {
+                continue;
+            };
+            match metric.interval {
+                IntervalRule::OfSource if estimate.ci.is_some() => {}
+                IntervalRule::OfSource => {
+                    estimate.no_ci.get_or_insert("it is not a mean or ratio over cases, so cases cannot be resampled");
+                }
+                IntervalRule::JackknifeOfSquare => {
+                    let square = |totals: &[f64]| {
+                        let value = Sums::from_row(&widened(totals), bins).value(metric.id, self.profile)?;
+                        value.ok().map(signed_square)
+                    };
+                    let squares = jackknife(&rows, clusters.as_deref(), Intervals::LEVEL, square);
+                    estimate
+                        .set_interval(squares.map(root_of_interval), metric.aggregation == table::Aggregation::Pooled);
+                }
+                IntervalRule::Without(reason) => estimate.no_ci = Some(reason),
+            }
         }
     }
 
     /// Only what has a value gets an interval.
     fn sorted(&self, tool: &ToolScore) -> MetricsBySource {
         let defined = |metrics: &Metrics, id: &str| metrics.iter().any(|(own, e)| *own == id && e.value.is_some());
-        let of_sums = table::from_source(Source::Sums).map(|metric| metric.id);
+        let sampled = |metric: &&Metric| metric.interval == IntervalRule::OfSource;
+        let of_sums = table::from_source(Source::Sums).filter(sampled).map(|metric| metric.id);
         let verdicts = table::METRICS.iter().filter(|metric| metric.tier == 1).map(|metric| metric.id);
         let dimension = self.profile.headline_macro_by.as_deref();
         let by_value = dimension.and_then(|dimension| tool.macro_by.get(dimension));

@@ -72,7 +72,7 @@ fn precision_bound(id: &str, case: &Case, trial: &TrialScore, profile: &Profile)
 }
 
 /// Ratios of sums over single findings, which only a whole suite has.
-const OF_FINDINGS: [&str; 2] = ["finding_ece", "finding_brier"];
+const OF_FINDINGS: [&str; 3] = ["finding_ece", "finding_ece_debiased", "finding_brier"];
 
 /// The metrics that are not means of cases, without those of verdicts.
 pub(super) fn metrics(cases: &[&CaseScore], profile: &Profile) -> Metrics {
@@ -107,7 +107,7 @@ fn sample_size(id: &str, cases: &[&CaseScore], sums: &Sums, confidences: usize) 
         "severity_weighted_detection" => count(|own| own.severe.whole > 0.0),
         "lucky_guess_rate" => count(|own| own.lucky.whole > 0.0),
         "reasoning" => sums.rated.iter().map(|rated| rated.whole as usize).max().unwrap_or(0),
-        "ece" | "mce" | "brier" | "overconfidence_rate" | "underconfidence_rate" => confidences,
+        "ece" | "ece_debiased" | "mce" | "brier" | "overconfidence_rate" | "underconfidence_rate" => confidences,
         "sui" | "true_understanding_score" | "true_understanding_geometric" | "lucky_guess_indicator" => {
             cases.iter().filter(|case| case.counted().next().is_some()).count()
         }

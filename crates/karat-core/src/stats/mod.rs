@@ -6,6 +6,7 @@ pub mod correct;
 pub mod dawid_skene;
 pub mod distribution;
 pub mod interval;
+pub mod jackknife;
 pub(crate) mod logistic;
 pub mod paired;
 pub mod random;

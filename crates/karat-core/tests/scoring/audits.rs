@@ -134,6 +134,7 @@ fn five_cases_by_hand() {
     undefined(
         metrics,
         &[
+            ("ece_debiased", "no two cases state a confidence in the same bin"),
             ("std_rcir", "fewer than two targets were found and rated"),
             ("sui_rank_stability", "fewer than two tools have an SUI"),
         ],
@@ -224,6 +225,7 @@ fn missing_data_is_undefined_with_a_reason() {
             ("sui_rank_stability", "no audit"),
             ("brier", "no verdict states a confidence"),
             ("ece", "no verdict states a confidence"),
+            ("ece_debiased", "no verdict states a confidence"),
             ("overconfidence_rate", "no verdict is confident enough"),
         ],
     );

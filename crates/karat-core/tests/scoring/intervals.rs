@@ -139,6 +139,39 @@ fn the_mean_over_categories_is_resampled_by_case() {
     assert_eq!(youden.method.as_deref(), Some("bootstrap-bca"));
 }
 
+#[test]
+fn calibration_errors_have_the_interval_that_the_table_says() {
+    let (suite, mut trials) = forty();
+    for (number, trial) in trials.iter_mut().enumerate() {
+        trial.confidence = Some(0.55 + 0.1 * (number % 4) as f64);
+        trial.findings.iter_mut().for_each(|finding| finding.confidence = Some(0.75));
+    }
+    let rules = profile("karat", "verdict_from = \"any\"");
+    let tool = scored(&suite, &trials, &rules, &alone());
+    let error = estimate(&tool.metrics, "ece_debiased");
+    assert_eq!((error.method.as_deref(), error.n), (Some("jackknife"), 50));
+    let findings = estimate(&tool.metrics, "finding_ece_debiased");
+    assert_eq!(findings.method.as_deref(), Some("jackknife over pooled items"));
+    let largest = estimate(&tool.metrics, "mce");
+    assert!(largest.value.is_some() && largest.ci.is_none() && largest.method.is_none());
+    assert!(largest.no_ci.unwrap().contains("biased upwards"), "{:?}", largest.no_ci);
+    for (point, n) in tool.reliability.iter().zip([13, 13, 12, 12]) {
+        let hits = (point.accuracy * n as f64).round() as usize;
+        let expected = wilson(hits, n, 0.95).unwrap();
+        let [low, high] = point.ci.unwrap();
+        assert!((low - expected.low).abs() < 1e-12 && (high - expected.high).abs() < 1e-12, "{point:?}");
+    }
+    let by_repository = scored(&suite, &trials, &rules, &Intervals::default());
+    assert_eq!(estimate(&by_repository.metrics, "ece_debiased").method.as_deref(), Some("cluster-jackknife"));
+    // The order of cases changes nothing.
+    let (mut turned, mut backwards) = (suite.clone(), trials.clone());
+    turned.cases.reverse();
+    backwards.reverse();
+    let again = scored(&turned, &backwards, &rules, &alone());
+    let [one, other] = [error, estimate(&again.metrics, "ece_debiased")].map(|estimate| estimate.ci.unwrap());
+    assert!((one[0] - other[0]).abs() + (one[1] - other[1]).abs() < 1e-9, "{one:?} {other:?}");
+}
+
 /// Every value has an interval that holds it, or says why there is none; what has no value has neither.
 #[test]
 fn every_metric_has_an_interval_or_a_reason() {

@@ -4,7 +4,7 @@ use super::axes::{BELOW, Frame, finish};
 use super::subject::{self, DrawnTool, is_share};
 use super::svg::{Anchor, Scale, Svg, domain, ticks};
 use super::{DrawnPlots, Plot, PlotOptions};
-use crate::number::{SEVERITIES, three, threshold};
+use crate::number::{SEVERITIES, span, three, threshold};
 use crate::report_view::ReportView;
 use karat_format::report::{BinV1, OperatingV1, ReportV1, SweepV1};
 
@@ -35,14 +35,28 @@ fn draw_reliability(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
     svg.series(drawn.series, |svg| svg.path("thin", &points));
     for (bin, at) in bins.iter().zip(&points) {
         let n = (bin.weight * 10.0).round() / 10.0;
-        let words = format!("confidence {:.2}: {:.2} correct, n = {n}", bin.confidence, bin.accuracy);
+        let ci = bin.ci.filter(|ci| ci.iter().all(|end| is_share(*end)));
+        let interval = ci.map_or_else(String::new, |ci| format!(" ({})", span(Some(ci))));
+        let words = format!("confidence {:.2}: {:.2}{interval} correct, n = {n}", bin.confidence, bin.accuracy);
         let radius = 3.0 + 7.0 * (bin.weight / most).sqrt();
-        svg.mark(drawn.series, words, |svg| svg.circle("dot", *at, radius));
+        svg.mark(drawn.series, words, |svg| {
+            if let Some([low, high]) = ci {
+                svg.line("ci", (at.0, y.at(low)), (at.0, y.at(high)));
+            }
+            svg.circle("dot", *at, radius);
+        });
     }
-    let ece = subject::figure(report, drawn.tool, "ece").ok().map(|figure| figure.value);
-    let notes = [format!("ECE {}. The larger a point, the more cases.", three(ece))];
+    let figure = |id: &str| subject::figure(report, drawn.tool, id).ok().map(|figure| figure.value);
+    let debiased =
+        figure("ece_debiased").map_or_else(String::new, |value| format!(", debiased {}", three(Some(value))));
+    let errors = format!("ECE {}{debiased}", three(figure("ece")));
+    let lines = match bins.iter().any(|bin| bin.ci.is_some()) {
+        true => format!(" Vertical lines: {} of the share correct.", subject::level(report)),
+        false => String::new(),
+    };
+    let notes = [format!("{errors}. The larger a point, the more cases.{lines}")];
     let title = format!("Reliability of {}", drawn.name());
-    let description = format!("{}: ECE {}; {}", drawn.name(), three(ece), svg.description());
+    let description = format!("{}: {errors}; {}", drawn.name(), svg.description());
     Some(Plot { description, ..finish(svg, report, (RELIABILITY_WIDTH, frame.bottom + BELOW), &notes, title) })
 }
 

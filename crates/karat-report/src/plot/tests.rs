@@ -34,7 +34,7 @@ fn tool(tool: &TestTool<'_>) -> Value {
         "metrics": metrics(1.0), "micro": metrics(1.0), "macro_by": {},
         "by": { "severity": { "high": slice(1.1), "low": slice(0.8) }, "language": { "rust": slice(1.0), "c": slice(0.9) } },
         "reliability": [
-            { "low": 0.2, "high": 0.4, "confidence": 0.3, "accuracy": 0.25, "weight": 2.0 },
+            { "low": 0.2, "high": 0.4, "confidence": 0.3, "accuracy": 0.25, "weight": 2.0, "ci": [0.05, 0.75] },
             { "low": 0.8, "high": 1.0, "confidence": 1.0, "accuracy": 1.0, "weight": 6.0 }],
         "sweeps": [{ "by": "confidence", "average_precision": 0.6,
             "best": { "threshold": 0.5, "precision": 0.7, "recall": 0.6, "f1": 0.646 },
@@ -417,4 +417,26 @@ fn plots_are_combined_side_by_side() {
     assert!(all.iter().all(|plot| both.description.contains(&plot.description)));
     assert_eq!(Plot::beside("Reliability", vec![one.clone()]), Some(one));
     assert_eq!(Plot::beside("Reliability", Vec::new()), None);
+}
+
+#[test]
+fn points_of_reliability_have_intervals_where_the_report_has_them() {
+    let mut report = report(&[TestTool { name: "careful", f1: Some(0.8) }]);
+    let draw = |report: &ReportV1| {
+        let plot = (kind("reliability").unwrap().draw)(&view(report), &PlotOptions::default()).unwrap().remove(0);
+        (with_notes(&plot), plot.description)
+    };
+    let (drawn, description) = draw(&report);
+    assert_eq!(drawn.matches("<line class=\"ci\"").count(), 1, "{drawn}");
+    assert!(drawn.contains("<title>confidence 0.30: 0.25 (.05–.75) correct, n = 2</title>"), "{drawn}");
+    assert!(drawn.contains("ECE 0.100. The larger a point, the more cases. Vertical lines: 95 % intervals"), "{drawn}");
+    assert!(description.contains("0.25 (.05–.75) correct"), "{description}");
+    // As reports of older versions are.
+    let tool = &mut report.tools[0];
+    tool.reliability.iter_mut().for_each(|bin| bin.ci = None);
+    let debiased = karat_format::report::EstimateV1 { value: Some(-0.0123), ..Default::default() };
+    tool.metrics.insert("ece_debiased".to_owned(), debiased);
+    let (drawn, description) = draw(&report);
+    assert!(!drawn.contains("class=\"ci\"") && !drawn.contains("Vertical"), "{drawn}");
+    assert!(description.contains("ECE 0.100, debiased −0.012"), "{description}");
 }

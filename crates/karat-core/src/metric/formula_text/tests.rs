@@ -7,7 +7,7 @@ fn profile() -> Profile {
 }
 
 const PRECISIONS: &[&str] = &["precision", "f1", "f2", "f_beta", "precision_lower", "precision_upper"];
-const BINNED: &[&str] = &["ece", "ece_adaptive", "mce", "finding_ece"];
+const BINNED: &[&str] = &["ece", "ece_debiased", "ece_adaptive", "mce", "finding_ece", "finding_ece_debiased"];
 const OF_AUDITED_FINDINGS: [&str; 11] = [
     "finding_precision",
     "finding_precision_macro",
@@ -57,7 +57,10 @@ fn each_value_of_a_profile_shows_in_the_formulas_it_changes() {
     check(|p| p.composites.mean = CompositeMean::Geometric, &["sui", "true_understanding_score"]);
     check(|p| p.audit_conventions.no_findings_is_precise = true, &OF_AUDITED_FINDINGS);
     check(|p| p.audit_conventions.population_std = true, DEVIATIONS);
-    check(|p| p.audit_conventions.zero_confidence_in_no_bin = true, &["ece", "mce", "finding_ece"]);
+    check(
+        |p| p.audit_conventions.zero_confidence_in_no_bin = true,
+        &["ece", "ece_debiased", "mce", "finding_ece", "finding_ece_debiased"],
+    );
     check(|p| p.audit_conventions.sui_fills_missing = true, &["sui", "sui_rank_stability"]);
     check(|p| p.audit_conventions.bonus_is_any_valid_beyond_target = true, &["bonus_discovery_rate"]);
 }
