@@ -124,7 +124,7 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) ->
         };
         metrics.push((metric.id, estimate));
     }
-    metrics.extend(verdict_metrics(cases, suite, profile));
+    metrics.extend(verdict_metrics(cases, profile));
     metrics.extend(tiers::metrics(cases, profile));
     in_order(metrics)
 }
@@ -180,19 +180,12 @@ fn is_missed(id: &str, case: &Case) -> bool {
     }
 }
 
-pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
+pub(super) fn verdict_metrics(cases: &[&CaseScore], profile: &Profile) -> Metrics {
     let verdict_value =
         |id: &str, sums: &Sums| sums.value(id, profile).unwrap_or(Err(Undefined("not a metric of verdicts")));
-    let has_verdict = |score: &CaseScore| score.counted().any(|trial| trial.verdict_correct.is_some());
-    let judged: Vec<&&CaseScore> = cases.iter().filter(|score| has_verdict(score)).collect();
-    let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
     let all = tiers::total_sums(cases.iter().copied());
     let of = |metric: &Metric| {
-        let n = match metric.id {
-            "tpr" | "fnr" | "verdict_recall" => vulnerable,
-            "fpr" | "specificity" => judged.len() - vulnerable,
-            _ => judged.len(),
-        };
+        let n = tiers::cases_that_add(metric.id, cases, profile);
         Estimate::new(verdict_value(metric.id, &all), n, metric.direction)
     };
     METRICS.iter().filter(|m| m.tier == 1).map(|m| (m.id, of(m))).collect()

@@ -119,7 +119,7 @@ fn add_verdicts_by_category(
     for (category, members) in members {
         let slice = slices.entry(category.to_owned()).or_insert(Slice { metrics: Vec::new(), cases: 0 });
         slice.cases = slice.cases.max(members.len());
-        let mut verdicts = verdict_metrics(&members, suite, profile);
+        let mut verdicts = verdict_metrics(&members, profile);
         add_spread_over_trials(&mut verdicts, &members, suite, profile);
         slice.metrics.extend(verdicts);
     }

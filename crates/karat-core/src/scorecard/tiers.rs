@@ -83,7 +83,7 @@ pub(super) fn metrics(cases: &[&CaseScore], profile: &Profile) -> Metrics {
         let (value, n) = match metric.source {
             Source::Sums => {
                 let value = sums.value(metric.id, profile).unwrap_or(Err(Undefined("not a ratio of sums")));
-                (value, sample_size(metric.id, cases, &sums, confidences))
+                (value, sample_size(metric.id, cases, &sums, confidences, profile))
             }
             Source::Spread(other) => {
                 let scores: Vec<f64> = cases.iter().filter_map(|case| case.value(other)?.ok()).collect();
@@ -99,15 +99,23 @@ pub(super) fn metrics(cases: &[&CaseScore], profile: &Profile) -> Metrics {
     metrics
 }
 
+/// How many cases add something to a ratio of sums.
+pub(super) fn cases_that_add(id: &str, cases: &[&CaseScore], profile: &Profile) -> usize {
+    let columns = Sums::columns(id, profile.calibration.bins as usize).unwrap_or_default();
+    let adds = |case: &&&CaseScore| case.sums.numbers().any(|(column, _)| columns.binary_search(&column).is_ok());
+    cases.iter().filter(adds).count()
+}
+
 /// How many cases or items a ratio of sums rests on.
-fn sample_size(id: &str, cases: &[&CaseScore], sums: &Sums, confidences: usize) -> usize {
+fn sample_size(id: &str, cases: &[&CaseScore], sums: &Sums, confidences: usize, profile: &Profile) -> usize {
     let count = |with: fn(&Sums) -> bool| cases.iter().filter(|case| with(&case.sums.sums())).count();
     match id {
         "location_iou" | "location_exact" | "location_within_5" => sums.places.count as usize,
         "severity_weighted_detection" => count(|own| own.severe.whole > 0.0),
         "lucky_guess_rate" => count(|own| own.lucky.whole > 0.0),
         "reasoning" => sums.rated.iter().map(|rated| rated.whole as usize).max().unwrap_or(0),
-        "ece" | "ece_debiased" | "mce" | "brier" | "overconfidence_rate" | "underconfidence_rate" => confidences,
+        "ece" | "ece_debiased" | "mce" | "brier" => confidences,
+        "overconfidence_rate" | "underconfidence_rate" => cases_that_add(id, cases, profile),
         "sui" | "true_understanding_score" | "true_understanding_geometric" | "lucky_guess_indicator" => {
             cases.iter().filter(|case| case.counted().next().is_some()).count()
         }
