@@ -442,7 +442,7 @@ pub struct ToolV1 {
     /// Extras that are no false positives because they are on lines the change did not touch; 0 if the profile counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub untouched_extras: usize,
-    /// Extras that count and that nobody has labelled; until somebody does, precision lies between `precision_lower` and
+    /// Extras that are not left out and that nobody has labelled; until somebody does, precision lies between `precision_lower` and
     /// `precision_upper`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlabelled_extras: usize,

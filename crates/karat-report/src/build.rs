@@ -10,7 +10,7 @@ mod trial;
 pub use costs::TrialCosts;
 pub use pairs::{CasePairs, CaseReport, PairReports};
 pub use reduce::reduce;
-pub(crate) use trial::{candidate, split_in_words, votes_in_words};
+pub(crate) use trial::{candidate, split_in_words, votes_in_words, why_in_words};
 
 use karat_core::golden::Golden;
 use karat_core::metric::Undefined;

@@ -4,7 +4,7 @@ mod trial_choice;
 
 pub use trial_choice::{TrialChoice, choose_trial};
 
-use super::build::{split_in_words, votes_in_words};
+use super::build::{split_in_words, votes_in_words, why_in_words};
 use super::number::{at_most, three};
 use super::reason::{Names, extra_in_words, miss_in_words};
 use super::refused::{odds, refused, sides};
@@ -246,7 +246,8 @@ impl<'a> TextWriter<'a> {
         let untrapped = result.extras.iter().filter(|extra| !matches!(extra.why, ExtraReason::Trap { .. }));
         let (mut valid, mut uncounted, mut alarms) = (Vec::new(), Vec::new(), Vec::new());
         for extra in untrapped {
-            match (extra.why.is_valid(), self.untouched.contains(&extra.finding)) {
+            let is_left_out = extra.why.is_unaudited() || self.untouched.contains(&extra.finding);
+            match (extra.why.is_valid(), is_left_out) {
                 (true, _) => valid.push(extra),
                 (false, true) => uncounted.push(extra),
                 (false, false) => alarms.push(extra),
@@ -515,8 +516,8 @@ impl<'a> TextWriter<'a> {
 
     fn missed(&mut self, golden: &Golden, miss: &Miss, depth: Depth) {
         let reason = self.names().miss(miss.golden, miss.why);
-        let split = split_in_words(&miss.votes, self.input.judgements);
-        self.quote_whole(4, &split.unwrap_or_else(|| miss_in_words(&reason)), WARNING);
+        let why = why_in_words(miss_in_words(&reason), &miss.flags, &miss.votes, self.input.judgements);
+        self.quote_whole(4, &why, WARNING);
         if let Some(best) = &miss.best {
             self.finding("nearest", best.index, score(Some(best)), depth);
         }
@@ -544,6 +545,9 @@ impl<'a> TextWriter<'a> {
             let counts = if is_false { "a false positive in this profile" } else { "not a false positive" };
             writer.quote(6, &format!("reports {golden}, which is already matched: {counts}"), DIM);
             if depth == Depth::Full {
+                if let Some(split) = split_in_words(&duplicate.votes, writer.input.judgements) {
+                    writer.quote_whole(6, &split, WARNING);
+                }
                 writer.flags(&duplicate.flags);
             }
         })

@@ -387,9 +387,10 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
     let is_unjudged = |trial: &TrialResultV1| {
         !trial.misses.is_empty() && trial.misses.iter().all(|miss| miss.flags.contains(&Flag::Unjudged))
     };
+    let are_unjudged = result.counted().next().is_some() && result.counted().all(is_unjudged);
     let unknown = match figure {
+        None if found == 0 && are_unjudged => Some("not judged"),
         None if all == 0 => Some("no result"),
-        None if found == 0 && result.counted().all(is_unjudged) => Some("not judged"),
         _ => None,
     };
     if let Some(why) = unknown {
@@ -402,7 +403,9 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
         None => DIM,
     };
     let word = if short { "" } else { " found" };
-    Cell::left(format!("{}  {found}/{all}{word}", three(figure))).styled(style)
+    // People may say that the target was found, and not by which finding.
+    let counts = if all > 0 { format!("  {found}/{all}{word}") } else { String::new() };
+    Cell::left(format!("{}{counts}", three(figure))).styled(style)
 }
 
 fn missed(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {

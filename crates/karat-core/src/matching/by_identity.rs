@@ -39,7 +39,7 @@ pub(super) fn by_identity(case: &PreparedCase<'_>, findings: &[Finding]) -> Tria
             let why = ExtraReason::Trap { golden };
             result.extras.push(Extra { flags: vec![Flag::Trap], ..Extra::new(finding, why) });
         } else {
-            result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
+            result.duplicates.push(Duplicate::new(finding, Some(golden)));
         }
     }
     for (finding, f) in findings.iter().enumerate().filter(|(i, _)| !finding_used[*i]) {

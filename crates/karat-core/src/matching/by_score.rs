@@ -91,8 +91,8 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             } else {
                 by_judges
             };
-            let tied = best.as_ref().filter(|_| is_unjudged).and_then(|best| decisions.tied(g, best.index));
-            let (votes, flags) = open_flags(is_unjudged, tied);
+            let tied = best.as_ref().and_then(|best| decisions.tied(g, best.index));
+            let (votes, flags) = votes_and_flags(is_unjudged.then_some(Flag::Unjudged), tied);
             result.misses.push(Miss { golden: g, best, refused, why, votes, flags });
         }
     }
@@ -107,13 +107,15 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
     for f in (0..findings.len()).filter(|f| golden_of[*f].is_none()) {
         if let Some(golden) = repeats[f] {
             let scored = search.scorer.score(golden, f);
+            let tied = decisions.tied(golden, f);
             if goldens[golden].acceptance == Acceptance::Trap {
                 let best = scored.and_then(|scored| scored.candidate(golden));
-                let why = ExtraReason::Trap { golden };
-                result.extras.push(Extra { best, flags: vec![Flag::Trap], ..Extra::new(f, why) });
+                let (votes, flags) = votes_and_flags(Some(Flag::Trap), tied);
+                result.extras.push(Extra { best, votes, flags, ..Extra::new(f, ExtraReason::Trap { golden }) });
             } else {
                 let score = scored.map(|scored| scored.score);
-                result.duplicates.push(Duplicate { finding: f, golden: Some(golden), score, flags: Vec::new() });
+                let (votes, flags) = votes_and_flags(None, tied);
+                result.duplicates.push(Duplicate { score, votes, flags, ..Duplicate::new(f, Some(golden)) });
             }
             continue;
         }
@@ -137,17 +139,17 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             Some(best) if by_judges.is_empty() && best.refused_by.is_some() => vec![best.clone()],
             _ => by_judges,
         };
-        let tied = best.as_ref().filter(|_| is_unjudged).and_then(|best| decisions.tied(best.index, f));
-        let (votes, flags) = open_flags(is_unjudged, tied);
+        let tied = best.as_ref().and_then(|best| decisions.tied(best.index, f));
+        let (votes, flags) = votes_and_flags(is_unjudged.then_some(Flag::Unjudged), tied);
         result.extras.push(Extra { finding: f, best, refused, why, votes, flags });
     }
     result.extras.sort_by_key(|extra| extra.finding);
     result
 }
 
-/// The votes and flags of what no judge decided.
-fn open_flags(is_unjudged: bool, tied: Option<&PairVotes<'_>>) -> (Vec<usize>, Vec<Flag>) {
-    let flags = is_unjudged.then_some(Flag::Unjudged).into_iter().chain(tied.map(|_| Flag::Tied));
+/// This flag, and the votes of an even split with theirs.
+fn votes_and_flags(flag: Option<Flag>, tied: Option<&PairVotes<'_>>) -> (Vec<usize>, Vec<Flag>) {
+    let flags = flag.into_iter().chain(tied.map(|_| Flag::Tied));
     (tied.map(|votes| votes.judgements.clone()).unwrap_or_default(), flags.collect())
 }
 

@@ -136,7 +136,7 @@ pub struct Miss {
     /// Candidates that were refused: those that judges refused, the nearest by place first, else the best by score.
     pub refused: Vec<Candidate>,
     pub why: MissReason,
-    /// The judgements of an even split that left it open.
+    /// The judgements of an even split on the best candidate.
     pub votes: Vec<usize>,
     pub flags: Vec<Flag>,
 }
@@ -170,6 +170,13 @@ pub enum MissReason {
     NotRecorded,
 }
 
+impl MissReason {
+    /// Whether an audit was wanted and nobody judged if it was found. A pair on which a judge failed names its finding.
+    pub fn is_unaudited(self) -> bool {
+        self == Self::Unjudged { finding: None }
+    }
+}
+
 /// A finding that matched nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extra {
@@ -179,7 +186,7 @@ pub struct Extra {
     /// Goldens it was refused for: those that judges refused, the nearest by place first, else the best by score.
     pub refused: Vec<Candidate>,
     pub why: ExtraReason,
-    /// The judgements of an even split that left it open.
+    /// The judgements of an even split on the best candidate, or on whether it is a real problem.
     pub votes: Vec<usize>,
     pub flags: Vec<Flag>,
 }
@@ -222,6 +229,11 @@ impl ExtraReason {
         }
     }
 
+    /// Whether an audit was wanted and nobody judged it. A pair on which a judge failed names its golden.
+    pub fn is_unaudited(self) -> bool {
+        self == Self::Unjudged { golden: None }
+    }
+
     /// Whether its validity is known from a judge, an audit or the suite.
     pub fn is_labelled(self) -> bool {
         matches!(self, Self::Trap { .. } | Self::Audited(_) | Self::Confirmed | Self::Refuted)
@@ -234,7 +246,15 @@ pub struct Duplicate {
     pub finding: usize,
     pub golden: Option<usize>,
     pub score: Option<f64>,
+    /// The judgements of an even split on whether it reports the golden.
+    pub votes: Vec<usize>,
     pub flags: Vec<Flag>,
+}
+
+impl Duplicate {
+    pub(super) fn new(finding: usize, golden: Option<usize>) -> Self {
+        Self { finding, golden, score: None, votes: Vec::new(), flags: Vec::new() }
+    }
 }
 
 /// What became of every golden and finding of one trial.
@@ -305,7 +325,8 @@ pub(super) fn place_match(result: &mut TrialResult, found: Match, acceptance: Ac
                 refused_by: None,
             };
             let why = ExtraReason::Trap { golden: found.golden };
-            result.extras.push(Extra { best: Some(best), flags, ..Extra::new(found.finding, why) });
+            let votes = if flags.contains(&Flag::Tied) { found.votes } else { Vec::new() };
+            result.extras.push(Extra { best: Some(best), votes, flags, ..Extra::new(found.finding, why) });
         }
     }
 }

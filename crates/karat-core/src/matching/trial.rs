@@ -10,7 +10,8 @@ use super::pair::PreparedCase;
 use super::search::Search;
 use crate::finding::Finding;
 use crate::golden::Acceptance;
-use crate::judgement::Classification;
+use crate::ids::FindingId;
+use crate::judgement::{Classification, ClassifiedFinding};
 use crate::profile::Method;
 use crate::suite::Case;
 use crate::trial::{Outcome, Trial};
@@ -27,7 +28,7 @@ pub(crate) fn match_trial(case: &PreparedCase<'_>, trial: &Trial, decisions: &De
         Method::Score => by_score(case, findings, decisions),
         Method::Identity => by_identity(case, findings),
         Method::Recorded => by_recorded_judgements(case, findings, decisions),
-        Method::Audit => by_audit(case, findings, decisions),
+        Method::Audit => by_audit(case, trial, decisions),
         Method::Verdict => without_comparison(findings),
     };
     apply_extra_decisions(&mut result, findings, decisions);
@@ -96,7 +97,7 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
     }
     for finding in (0..findings.len()).filter(|f| !finding_used[*f]) {
         if decisions.unnamed.get(&finding).is_some_and(|decided| decided.matched) {
-            result.duplicates.push(Duplicate { finding, golden: None, score: None, flags: Vec::new() });
+            result.duplicates.push(Duplicate::new(finding, None));
         } else {
             let of_finding = open_ties.iter().find(|((_, f), _)| *f == finding);
             let (votes, flags) = of_finding.map(|(_, votes)| tied(votes)).unwrap_or_default();
@@ -107,17 +108,25 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
     result
 }
 
-/// The target is matched by the finding that the audit names, every other finding gets the audit's class.
-fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
+/// The target is matched by the finding that the audit names, every other finding gets the audit's class. What nobody was asked
+/// about stays open.
+fn by_audit(case: &PreparedCase<'_>, trial: &Trial, decisions: &Decisions<'_>) -> TrialResult {
+    let findings = &trial.findings;
+    let target = case.case.audited_target();
+    // What says nothing at all needs no audit.
+    let open_miss = |golden: usize| match trial.is_silent() {
+        true => Miss::new(golden, MissReason::NothingReported),
+        false => Miss { flags: vec![Flag::Unjudged], ..Miss::new(golden, MissReason::Unjudged { finding: None }) },
+    };
+    let open_extra = |finding: usize| Extra {
+        flags: vec![Flag::Unjudged],
+        ..Extra::new(finding, ExtraReason::Unjudged { golden: None })
+    };
     let (Some(merged), Some((judge, judgement))) = (&decisions.audit, decisions.audited_by) else {
-        let mut result = without_comparison(findings);
-        result.misses.extend(case.case.audited_target().map(unjudged_miss));
-        let unjudged = ExtraReason::Unjudged { golden: None };
-        result.extras.iter_mut().for_each(|extra| (extra.why, extra.flags) = (unjudged, vec![Flag::Unjudged]));
-        return result;
+        let misses = target.map(open_miss).into_iter().collect();
+        return TrialResult { misses, extras: (0..findings.len()).map(open_extra).collect(), ..TrialResult::default() };
     };
     let audit = &merged.decision;
-    let target = case.case.audited_target();
     let found = audit.target.as_ref().and_then(|target| target.found);
     let is_found = found == Some(true);
     let named = audit.target.as_ref().filter(|_| is_found).and_then(|target| target.finding.as_ref());
@@ -127,35 +136,35 @@ fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions
     if let (Some(golden), Some(finding)) = (target, by) {
         result.matches.push(Match::new(golden, finding, DecidedBy::Judge(judge.clone()), Some(judgement)));
     }
-    let is_asked = found.is_some() || merged.is_complete;
+    // People who say that the target was found may not have been asked by which finding.
+    let is_asked_which = named.is_some() || merged.is_complete;
     // Other goldens are not looked for, so they cannot be missed.
-    result.misses.extend(target.filter(|_| result.matches.is_empty()).map(|golden| match (is_found, is_asked) {
-        (true, _) => Miss::new(golden, MissReason::AuditedUnnamed),
-        (false, true) => Miss::new(golden, MissReason::AuditedMissing),
-        (false, false) => unjudged_miss(golden),
+    result.misses.extend(target.filter(|_| result.matches.is_empty()).map(|golden| match found {
+        Some(true) if is_asked_which => Miss::new(golden, MissReason::AuditedUnnamed),
+        Some(false) => Miss::new(golden, MissReason::AuditedMissing),
+        None if merged.is_complete => Miss::new(golden, MissReason::AuditedMissing),
+        _ => open_miss(golden),
     }));
-    let classes: HashMap<&str, Classification> =
-        audit.findings.iter().filter_map(|found| Some((found.finding.as_str(), found.classification?))).collect();
+    let judged: HashMap<&FindingId, &ClassifiedFinding> =
+        audit.findings.iter().map(|found| (&found.finding, found)).collect();
     for (index, finding) in findings.iter().enumerate().filter(|(index, _)| Some(*index) != by) {
-        let class = classes.get(finding.id.as_str()).copied();
+        let own = judged.get(&finding.id);
+        let class = own.and_then(|own| own.classification);
         if class.is_some_and(Classification::is_about_target) && !result.matches.is_empty() {
-            result.duplicates.push(Duplicate { finding: index, golden: target, score: None, flags: Vec::new() });
+            result.duplicates.push(Duplicate::new(index, target));
             continue;
         }
         let people = merged.by_people.get(&finding.id).filter(|people| !people.classified);
-        let why = match (people.and_then(|people| people.is_valid), class) {
-            (Some(true), _) => ExtraReason::Confirmed,
-            (Some(false), _) => ExtraReason::Refuted,
-            (None, Some(class)) => ExtraReason::Audited(class),
-            (None, None) => ExtraReason::NotCompared,
-        };
-        result.extras.push(Extra::new(index, why));
+        let by_people = people.and_then(|people| people.is_valid);
+        let is_valid = own.and_then(|own| own.is_valid_concern);
+        result.extras.push(match (by_people, class, is_valid) {
+            (None, Some(class), _) => Extra::new(index, ExtraReason::Audited(class)),
+            (Some(true), ..) | (None, None, Some(true)) => Extra::new(index, ExtraReason::Confirmed),
+            (Some(false), ..) | (None, None, Some(false)) => Extra::new(index, ExtraReason::Refuted),
+            (None, None, None) => open_extra(index),
+        });
     }
     result
-}
-
-fn unjudged_miss(golden: usize) -> Miss {
-    Miss { flags: vec![Flag::Unjudged], ..Miss::new(golden, MissReason::Unjudged { finding: None }) }
 }
 
 /// A miss of every golden that is compared.
@@ -186,6 +195,8 @@ fn apply_extra_decisions(result: &mut TrialResult, findings: &[Finding], decisio
             _ => false,
         };
         if !stands {
+            let is_open = extra.why.is_unaudited();
+            extra.flags.retain(|flag| !is_open || *flag != Flag::Unjudged);
             extra.why = if decided.valid { ExtraReason::Confirmed } else { ExtraReason::Refuted };
         }
     }

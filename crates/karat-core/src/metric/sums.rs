@@ -35,10 +35,10 @@ const NO_VERDICTS: &str = "no verdict was given, and `verdict_from` derives none
 const NO_VULNERABLE: &str = "no vulnerable case with a verdict";
 const NO_SAFE: &str = "no safe case with a verdict";
 const NO_PLACES: &str = "no match has lines on both sides";
-const NO_AUDIT: Undefined = Undefined("no audit");
-const NO_TARGET: &str = "no vulnerable case has a target";
+pub(crate) const NO_AUDIT: Undefined = Undefined("no audit");
+const NO_TARGET: &str = "no vulnerable case has a judged target";
 const NOT_RATED: &str = "no target was found and rated";
-const NONE_CALLED: &str = "no vulnerable case with a target was called vulnerable";
+const NONE_CALLED: &str = "no vulnerable case with a judged target was called vulnerable";
 const NONE_CONFIDENT: &str = "no verdict is confident enough";
 const NONE_DOUBTFUL: &str = "no verdict is doubtful enough";
 const NO_CONFIDENCE: &str = "no verdict states a confidence";
@@ -124,7 +124,7 @@ static FORMULAS: &[Formula] = &[
     share("location_exact", &[PLACES, &["places.exact"]], |sums| per_place(sums, sums.places.exact), NO_PLACES),
     share("location_within_5", &[PLACES, &["places.near"]], |sums| per_place(sums, sums.places.near), NO_PLACES),
     other("severity_weighted_detection", &[&["severe.found", "severe.weight"]], |sums, _| {
-        sums.severe.share("no vulnerable case has a target that states a severity")
+        sums.severe.share("no vulnerable case has a judged target that states a severity")
     }),
     Formula {
         id: "lucky_guess_rate",

@@ -226,17 +226,17 @@ pub static METRICS: &[Metric] = {
         [Findings 1 OverVerdicts Both Sums] / "vulnerable and safe cases" unless "no vulnerable or no safe case with a verdict":
             youden "Youden J" Up "difference" = "TPR − FPR";
 
-        [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a target":
+        [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a judged target":
             target_detection_rate "target detection" Up "share" = "cases whose target was found / vulnerable cases";
         [Findings 2 MeanOfCases Both Sums]
-          / "weights of targets" unless "no vulnerable case has a target that states a severity":
+          / "weights of targets" unless "no vulnerable case has a judged target that states a severity":
             severity_weighted_detection "weighted detection" Up "share"
                 = "Σ severity weight of targets found / Σ severity weight of targets";
-        [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a target":
+        [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a judged target":
             partial_credit_detection "detection with partial credit" Up "share"
                 = "(targets found + partial credit · targets nearly found) / vulnerable cases";
         [Findings 2 OverVerdicts Both Sums]
-          / "verdict TP" unless "no vulnerable case with a target was called vulnerable":
+          / "verdict TP" unless "no vulnerable case with a judged target was called vulnerable":
             lucky_guess_rate "lucky guesses" Down "share"
                 = "vulnerable cases called vulnerable without their target / verdict TP";
         [Findings 2 MeanOfCases Judge Audits] / "audited cases" unless "no audit":
@@ -340,7 +340,7 @@ pub static METRICS: &[Metric] = {
                 = "target_detection_rate · reasoning · (1 − invalid_rate)";
             true_understanding_geometric "true understanding, geometric" Up "score"
                 = "(target_detection_rate · reasoning · (1 − invalid_rate))^⅓";
-        [Findings 7 Composite Both Sums] / "none" unless "no verdict was given, or no vulnerable case has a target":
+        [Findings 7 Composite Both Sums] / "none" unless "no verdict was given, or no vulnerable case has a judged target":
             lucky_guess_indicator "lucky guess indicator" Down "difference" = "accuracy − target_detection_rate";
         [Findings 7 Composite Judge Whole] / "perturbed weightings" unless "fewer than two tools have an SUI":
             sui_rank_stability "SUI rank stability" Up "share"

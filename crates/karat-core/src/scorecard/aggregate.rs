@@ -4,7 +4,7 @@ use super::tiers;
 use super::{CaseScore, Metrics, TWIN_METRICS, TrialFigures, TrialScore};
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
-use crate::metric::sums::{CaseSums, Sums};
+use crate::metric::sums::{CaseSums, NO_AUDIT, Sums};
 use crate::metric::table::{METRICS, Metric, Source, find, from_source};
 use crate::metric::targets::spread;
 use crate::metric::{Undefined, Value};
@@ -32,11 +32,13 @@ pub(super) fn is_over_trials(metric: &Metric) -> bool {
 /// The metrics of a case, those beyond counts only where they have a value: most of many cases have no audit.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
-    let found = found_counts(case, profile, counted.iter().copied());
+    let judged: Vec<&TrialScore> = counted.iter().copied().filter(|trial| !trial.unjudged.target).collect();
+    let found = found_counts(case, profile, judged.iter().copied());
     let any_audit = counted.iter().any(|trial| trial.audited.is_some());
     let value = |metric: &'static Metric| {
         let value = match metric.source {
-            Source::Trials => steadiness(metric.id, &found, counted.len(), profile),
+            Source::Trials if judged.is_empty() && !counted.is_empty() => Err(NO_AUDIT),
+            Source::Trials => steadiness(metric.id, &found, judged.len(), profile),
             Source::Audits if !any_audit => return None,
             Source::Twins => return None,
             _ => mean_value(counted.iter().map(|t| trial_value(metric, case, t, profile))),
@@ -67,10 +69,12 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         return Err(Undefined("the profile compares only verdicts"));
     }
     match (metric.id == "clean_pass", case.is_clean()) {
+        (true, true) if !trial.pass && trial.counts.fp == 0 && trial.unjudged.has_findings() => return Err(NO_AUDIT),
         // Without goldens, it passes without extras, or where its case allows them.
         (true, true) => return Ok(if trial.pass { 1.0 } else { 0.0 }),
         (true, false) => return Err(Undefined("no clean case")),
         (false, true) => return Err(Undefined("no required golden")),
+        (false, false) if trial.unjudged.target => return Err(NO_AUDIT),
         (false, false) => {}
     }
     match trial.counts.value(metric.id, profile.beta).unwrap_or(Err(Undefined("not a metric of counts"))) {
@@ -118,9 +122,9 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) ->
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
     for metric in means_of_cases() {
         let estimate = if any_audit || metric.source != Source::Audits {
-            mean_of_cases(metric, cases, suite)
+            mean_of_cases(metric, cases, suite, profile)
         } else {
-            Estimate::new(Err(Undefined("no audit")), 0, metric.direction)
+            Estimate::new(Err(NO_AUDIT), 0, metric.direction)
         };
         metrics.push((metric.id, estimate));
     }
@@ -139,7 +143,7 @@ pub(super) fn in_order(mut metrics: Metrics) -> Metrics {
     metrics
 }
 
-fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite) -> Estimate {
+fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Estimate {
     let mut reason = None;
     // Why a case that counts has no value says more than that another one does not count.
     let mut uncounted = Undefined(if is_of_counts(metric) { "no case" } else { metric.undefined_when });
@@ -161,7 +165,14 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite) -> Estima
                 }
                 without_value += usize::from(missing);
             }
-            None => left_out += usize::from(is_missed(metric.id, &suite.cases[score.case])),
+            None => {
+                let case = &suite.cases[score.case];
+                if is_missed(metric.id, case) {
+                    left_out += 1;
+                    let mut counted = score.counted();
+                    reason = reason.or_else(|| counted.find_map(|own| trial_value(metric, case, own, profile).err()));
+                }
+            }
         }
     }
     Estimate {

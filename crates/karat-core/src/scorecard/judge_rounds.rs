@@ -142,7 +142,9 @@ pub fn mark_unjudged_in(
         let case = prepared.case;
         let decided =
             judged.about(trial).iter().filter(|(_, judgement)| matches!(judgement.decision, Decision::Pair(_)));
-        let Some(judge) = decided.map(|(_, judgement)| &judgement.judge).find(|judge| judges.contains(judge)) else {
+        // The first by name, so that it makes no difference in which order judgements are read.
+        let Some(judge) = decided.map(|(_, judgement)| &judgement.judge).filter(|judge| judges.contains(judge)).min()
+        else {
             return Vec::new();
         };
         let open = counted_by_score(prepared, trial, &judged.decisions(case, trial));

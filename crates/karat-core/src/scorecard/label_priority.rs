@@ -274,7 +274,7 @@ pub fn extra_bound_widths(scorecard: &Scorecard, suite: &Suite, trials: usize) -
         for case in tool.cases.iter().filter(has_precision) {
             let sharers = (scorecard.tools.len() * cases * case.counted().count()) as f64;
             for trial in case.counted() {
-                let countable = (trial.counts.tp + trial.counts.fp).max(1) as f64;
+                let countable = trial.countable_findings().max(1) as f64;
                 if let Some(width) = trial.line.and_then(|line| widths.get_mut(line)) {
                     *width = 1.0 / (sharers * countable);
                 }

@@ -415,8 +415,9 @@ fn flaky(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Vec<FlakyGold
     let mut flaky = Vec::new();
     for score in cases {
         let case = &suite.cases[score.case];
-        let trials = score.counted().count();
-        for (golden, found) in aggregate::found_counts(case, profile, score.counted()) {
+        let judged = || score.counted().filter(|trial| !trial.unjudged.target);
+        let trials = judged().count();
+        for (golden, found) in aggregate::found_counts(case, profile, judged()) {
             if found > 0 && found < trials {
                 let golden = case.goldens[golden].id.clone();
                 flaky.push(FlakyGolden { case: case.id.clone(), golden, found, trials });

@@ -1,7 +1,7 @@
 //! Metrics over slices of the suite.
 
 use super::aggregate::{add_spread_over_trials, is_plain, metrics, verdict_metrics};
-use super::trial::false_findings;
+use super::trial::{counted_misses, false_findings};
 use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
 use crate::golden::{Golden, Severity};
@@ -220,9 +220,9 @@ fn by_label(
     finding_label: LabelOf<Finding>,
 ) -> CaseLabelTable {
     let mut own: BTreeMap<&str, [Vec<Part>; 2]> = BTreeMap::new();
-    for trial in scores.iter().filter(|trial| trial.counted) {
+    for trial in scores.iter().filter(|trial| trial.counted && !trial.unjudged.target) {
         let matches = &trial.result.matches;
-        let missed = trial.result.misses.iter().map(|miss| miss.golden);
+        let missed = counted_misses(&trial.result).map(|miss| miss.golden);
         let of_golden = |golden: usize| golden_label(&case.goldens[golden]);
         for (label, found) in labelled_parts(matches.iter().map(|m| m.golden), missed, of_golden) {
             own.entry(label).or_default()[0].push(found);

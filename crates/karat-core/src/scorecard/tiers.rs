@@ -7,7 +7,7 @@ use crate::judgement::TypeMatch;
 use crate::metric::calibration::{ConfidenceSums, Point};
 use crate::metric::estimate::Estimate;
 use crate::metric::levels::{self, Cell, Confidences, Levels};
-use crate::metric::sums::{CaseSums, Sums};
+use crate::metric::sums::{CaseSums, NO_AUDIT, Sums};
 use crate::metric::sweep::{Scale, Sweep};
 use crate::metric::table::{self, METRICS, Metric, Source};
 use crate::metric::targets::{spread, target_severity, weighted_recall};
@@ -29,6 +29,7 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         "severity_weighted_recall" | "precision_lower" | "precision_upper" if profile.method == Method::Verdict => {
             Err(Undefined("the profile compares only verdicts"))
         }
+        "severity_weighted_recall" if trial.unjudged.target => Err(NO_AUDIT),
         "severity_weighted_recall" => {
             let mut found = vec![false; case.goldens.len()];
             trial.found.iter().for_each(|golden| found[*golden as usize] = true);
@@ -36,9 +37,9 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         }
         "precision_lower" | "precision_upper" => precision_bound(metric.id, case, trial, profile),
         "target_detection_rate" | "partial_credit_detection"
-            if trial.unaudited || vulnerable && audited.is_some() && trial.target_found.is_none() =>
+            if vulnerable && (trial.unaudited || audited.is_some() && trial.target_found.is_none()) =>
         {
-            Err(Undefined("no audit"))
+            Err(NO_AUDIT)
         }
         "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or(reason),
         "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or(reason),
@@ -65,9 +66,11 @@ fn precision_bound(id: &str, case: &Case, trial: &TrialScore, profile: &Profile)
     if case.is_clean() {
         return Err(Undefined("no required golden"));
     }
-    let counts = trial.counts;
+    if trial.unjudged.target {
+        return Err(NO_AUDIT);
+    }
     let open = if id == "precision_upper" { trial.unlabelled } else { 0 };
-    let value = ratio((counts.tp + open) as f64, (counts.tp + counts.fp) as f64, "no countable findings");
+    let value = ratio((trial.counts.tp + open) as f64, trial.countable_findings() as f64, "no countable findings");
     if profile.undefined_is_zero { Ok(value.unwrap_or(0.0)) } else { value }
 }
 

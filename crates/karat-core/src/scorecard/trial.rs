@@ -7,7 +7,7 @@ use crate::ids::{FindingId, JudgeName};
 use crate::judgement::{Classification, Expressed, TargetAssessment};
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{Extra, ExtraReason, Flag, KeptPairs, Match, MissReason, TrialResult};
+use crate::matching::outcome::{Extra, ExtraReason, Flag, KeptPairs, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::trial::{all_missed, match_trial};
 use crate::metric::counts::Counts;
@@ -47,7 +47,7 @@ pub struct TrialScore {
     pub extras: usize,
     /// Extras that are no false positives only because the change did not touch their lines.
     pub untouched: usize,
-    /// Countable extras without a trap, audit or label.
+    /// Extras that are not left out, without a trap, audit or label.
     pub unlabelled: usize,
     /// The pairs; empty once only figures are kept.
     pub result: KeptPairs,
@@ -58,8 +58,27 @@ pub struct TrialScore {
     pub(crate) reports_twin: bool,
     /// Whether the profile wants an audit and there is none.
     pub(crate) unaudited: bool,
+    pub(crate) unjudged: Unjudged,
     /// What readers are warned of; most trials have nothing of it.
     pub(crate) oddities: Option<Box<Oddities>>,
+}
+
+/// What an audit was wanted of and nobody judged. It counts neither for nor against the tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unjudged {
+    /// Whether the target was found.
+    pub(crate) target: bool,
+    /// How many extras are right.
+    pub(crate) extras: usize,
+    /// Whether the claims of its prose are right.
+    pub(crate) claims: bool,
+}
+
+impl Unjudged {
+    /// Whether something that it reports may count against the tool.
+    pub(crate) fn has_findings(self) -> bool {
+        self.extras > 0 || self.claims
+    }
 }
 
 /// How the verdicts of a tool come about where neither trials nor audits state them.
@@ -141,6 +160,13 @@ impl TrialScore {
         // A silent trial found nothing and needs no audit. People may audit a part of a trial.
         let is_audit = profile.method == Method::Audit && !failed && !trial.is_silent();
         let unaudited = is_audit && audit.is_none();
+        let is_classified = audited.as_ref().is_some_and(|audited| audited.is_classified);
+        let unjudged = Unjudged {
+            target: result.misses.iter().any(|miss| miss.why.is_unaudited()),
+            extras: unaudited_extras(&result, profile).count(),
+            claims: is_audit && trial.findings.is_empty() && !is_classified,
+        };
+        let has_alarms = counted_extras(&result, profile).next().is_some();
         let is_complete = audit.is_some_and(|audit| audit.is_complete);
         let target_found = match audit.and_then(|audit| audit.decision.target.as_ref()?.found) {
             Some(found) => Some(found),
@@ -162,7 +188,7 @@ impl TrialScore {
             crowded: result.crowded,
             shared_findings: if profile.method == Method::Recorded { shared_findings(&result) } else { 0 },
             unknown_judgements: decisions.unknown.len(),
-            tied: decisions.votes.values().filter(|votes| votes.is_tied).count() + decisions.tied_extras.len(),
+            tied: shown_ties(&result, decisions),
             tied_in_audit: audit.map_or(0, |audit| audit.ties.len()),
             unknown_in_audit: decisions.unknown_in_audit,
             differing_keys: DifferingKeys::new(trial, profile),
@@ -184,16 +210,17 @@ impl TrialScore {
             counts: counts(&result, profile),
             pass: !failed
                 && result.misses.is_empty()
-                && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
+                && (case.allow_unexpected || !has_alarms && !unjudged.has_findings()),
             one_to_one: (profile.method == Method::Recorded)
                 .then(|| Box::new(one_to_one(case, trial, &result, profile))),
             unaudited,
+            unjudged,
             oddities: (oddities != Oddities::default()).then(|| Box::new(oddities)),
             found: BTreeSet::from_iter(result.matches.iter().map(|m| m.golden as u32)).into_iter().collect(),
             extras: result.extras.len(),
             untouched: untouched_extras(&result, profile).count(),
-            unlabelled: counted_extras(&result, profile).filter(|extra| !extra.why.is_labelled()).count(),
-            is_silent: !failed && counted_extras(&result, profile).next().is_none(),
+            unlabelled: unlabelled_extras(&result, profile).count(),
+            is_silent: !failed && !has_alarms && !unjudged.has_findings(),
             reports_twin: false,
             result: result.into(),
         }
@@ -246,22 +273,53 @@ impl TrialScore {
         untouched_extras(&self.result, profile).collect()
     }
 
-    /// Countable extras without a trap, audit or label, by index of the finding.
+    /// Extras that are not left out, without a trap, audit or label, by index of the finding.
     pub fn unlabelled_extras(&self, profile: &Profile) -> Vec<usize> {
-        let open = counted_extras(&self.result, profile).filter(|e| !e.why.is_labelled());
-        open.map(|e| e.finding).collect()
+        unlabelled_extras(&self.result, profile).map(|extra| extra.finding).collect()
+    }
+
+    /// How many findings a precision is of that takes unlabelled extras for false.
+    pub(super) fn countable_findings(&self) -> usize {
+        self.counts.tp + self.counts.fp + self.unjudged.extras
     }
 }
 
 fn counts(result: &TrialResult, profile: &Profile) -> Counts {
     // Recorded matches may hold a golden more than once; it still is one golden.
     let found: BTreeSet<usize> = result.matches.iter().map(|m| m.golden).collect();
-    Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
+    Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: counted_misses(result).count() }
 }
 
-/// Extras, without valid ones and those the profile leaves out as outside the change.
+/// Goldens of which it is known that they were not found.
+pub(super) fn counted_misses(result: &TrialResult) -> impl Iterator<Item = &Miss> {
+    result.misses.iter().filter(|miss| !miss.why.is_unaudited())
+}
+
+/// Extras, without valid ones, those that an audit was wanted of and those the profile leaves out as outside the change.
 pub(super) fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
-    result.extras.iter().filter(move |e| !is_left_out(e, profile) && !e.why.is_valid())
+    let counts = |extra: &&Extra| !extra.why.is_valid() && !extra.why.is_unaudited();
+    result.extras.iter().filter(counts).filter(|extra| !is_left_out(extra, profile))
+}
+
+fn unaudited_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
+    result.extras.iter().filter(|extra| extra.why.is_unaudited() && !is_left_out(extra, profile))
+}
+
+fn unlabelled_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
+    let counted = counted_extras(result, profile).filter(|extra| !extra.why.is_labelled());
+    counted.chain(unaudited_extras(result, profile))
+}
+
+/// Pairs and extras on which judges are evenly split, of which the result shows who said what. Other ties change nothing in it.
+fn shown_ties(result: &TrialResult, decisions: &Decisions<'_>) -> usize {
+    let matches = result.matches.iter().chain(&result.acceptable).map(|m| &m.votes);
+    let misses = result.misses.iter().map(|miss| &miss.votes);
+    let extras = result.extras.iter().map(|extra| &extra.votes);
+    let duplicates = result.duplicates.iter().map(|duplicate| &duplicate.votes);
+    let shown: BTreeSet<usize> = matches.chain(misses).chain(extras).chain(duplicates).flatten().copied().collect();
+    let of_pairs = decisions.votes.values().filter(|votes| votes.is_tied).map(|votes| &votes.judgements);
+    let tied = of_pairs.chain(decisions.tied_extras.values());
+    tied.filter(|votes| votes.iter().all(|vote| shown.contains(vote))).count()
 }
 
 /// What reports a golden counts wherever it lies, and a trap is a golden. A valid extra is no false positive anyway.
@@ -387,7 +445,9 @@ impl AuditSummary {
             judgement: decisions.audited_by.map(|(_, index)| index),
             judges: audit.judges.clone(),
             findings: classified.filter_map(|found| Some((found.finding.clone(), found.classification?))).collect(),
-            is_classified: audit.is_complete || trial.is_silent() || classes.total() > 0.0,
+            // A model that lists no claim of prose says that there is none; of findings that are listed it says nothing.
+            is_classified: classes.total() > 0.0
+                || trial.findings.is_empty() && (audit.is_complete || trial.is_silent()),
             classes,
             target_found: target.and_then(|target| target.found).or(audit.is_complete.then_some(false)),
             target: target.filter(|target| target.found == Some(true)).cloned(),

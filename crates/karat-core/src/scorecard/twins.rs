@@ -75,7 +75,7 @@ impl Twins {
                 trial.verdict_correct.filter(|_| profile.method == Method::Verdict || trial.audited.is_some());
             match says_safe {
                 Some(safe) => Some([safe; 2]),
-                None if profile.method == Method::Verdict => None,
+                None if profile.method == Method::Verdict || trial.unjudged.has_findings() => None,
                 None => Some([trial.is_reported() && !trial.reports_twin, trial.is_silent]),
             }
         };

@@ -7,7 +7,7 @@ use karat_core::judgement::{Decision, Judgement, PairDecision};
 use karat_core::matching::outcome::Flag;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::profile::{Assignment, Profile};
-use karat_core::scorecard::{JudgeRounds, PairQuestion, run_judge_rounds, score};
+use karat_core::scorecard::{JudgeRounds, PairQuestion, mark_unjudged, run_judge_rounds, score};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use proptest::prelude::*;
@@ -163,5 +163,25 @@ proptest! {
             let asked = asked.contains(suite.cases[0].goldens[miss.golden].id.as_str());
             prop_assert_eq!(asked, miss.flags.contains(&karat_core::matching::outcome::Flag::Unjudged));
         }
+    }
+}
+
+/// What no judge covers is laid to the same judge in whatever order the judgements were read.
+#[test]
+fn open_pairs_do_not_depend_on_the_order_of_judgements() {
+    let case = crate::story::case("c", "g1 a.py:10 kw=sql | x\n g2 c.py:9 kw=log | z");
+    let suite = crate::story::suite(vec![case]);
+    let trials = [crate::story::trial("c", 1, "f1 a.py:10 | sql\n f2 c.py:9 | log")];
+    let profile = crate::story::profile("karat", "");
+    let mut judgements = ["b g1 f1 yes", "a g1 f1 yes", "human:a g1 f1 yes"].map(crate::story::judgement);
+    let judges = [JudgeName::new("a"), JudgeName::new("b")];
+    for _ in 0..judgements.len() {
+        judgements.rotate_left(1);
+        let open = mark_unjudged(&suite, &trials, &judgements, &profile, &judges.iter().collect());
+        let of = |judgement: &Judgement| match &judgement.decision {
+            Decision::Unjudged(pair) => format!("{} {} {}", judgement.judge, pair.golden, pair.finding),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(open.iter().map(of).collect::<Vec<_>>(), ["a g2 f2"]);
     }
 }

@@ -63,6 +63,9 @@ impl ReportV1 {
 impl TrialResultV1 {
     /// Whether a required golden was found; `None` if the report does not say.
     pub fn found(&self, golden: &str) -> Option<bool> {
+        if self.misses.iter().any(|miss| miss.golden == golden && miss.is_unaudited()) {
+            return None;
+        }
         match self.detail {
             DetailV1::All => Some(self.matches.iter().any(|found| found.golden == golden)),
             DetailV1::Misses => {

@@ -244,6 +244,13 @@ pub struct MissV1 {
     pub flags: Vec<Flag>,
 }
 
+impl MissV1 {
+    /// Whether an audit was wanted and nobody judged if the golden was found, so that it counts neither for nor against the tool.
+    pub fn is_unaudited(&self) -> bool {
+        self.reason == Some(MissReasonV1::Unjudged { finding: None })
+    }
+}
+
 /// What one of several judges said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VoteV1 {
@@ -289,9 +296,14 @@ impl ExtraV1 {
         }
     }
 
+    /// Whether an audit was wanted and nobody judged it, so that it counts neither for nor against the tool.
+    pub fn is_unaudited(&self) -> bool {
+        self.reason == Some(ExtraReasonV1::Unjudged { golden: None })
+    }
+
     /// Whether it counts against the tool.
     pub fn is_false_alarm(&self) -> bool {
-        !self.left_out && !self.is_valid()
+        !self.left_out && !self.is_valid() && !self.is_unaudited()
     }
 }
 
@@ -305,6 +317,9 @@ pub struct DuplicateV1 {
     /// The score of the pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// What each judge said, where they are evenly split on whether it reports the golden.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<VoteV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
 }

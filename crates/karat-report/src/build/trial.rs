@@ -66,13 +66,14 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
         finding: finding(d.finding),
         golden: d.golden.map(golden),
         score: d.score,
+        votes: votes(&d.votes, input.judgements),
         flags: d.flags.clone(),
     };
     let miss = |m: &Miss| {
         let reason = names.miss(m.golden, m.why);
         MissV1 {
             golden: golden(m.golden),
-            why: split_in_words(&m.votes, input.judgements).unwrap_or_else(|| reason::miss_in_words(&reason)),
+            why: why_in_words(reason::miss_in_words(&reason), &m.flags, &m.votes, input.judgements),
             reason: Some(reason),
             best: m.best.as_ref().map(of_golden),
             refused: refused_findings(&m.refused),
@@ -88,7 +89,7 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
         let reason = names.extra(e.finding, e.why);
         ExtraV1 {
             finding: finding(e.finding),
-            why: split_in_words(&e.votes, input.judgements).unwrap_or_else(|| reason::extra_in_words(&reason)),
+            why: why_in_words(reason::extra_in_words(&reason), &e.flags, &e.votes, input.judgements),
             reason: Some(reason),
             best: e.best.as_ref().map(of_finding),
             refused: refused_goldens(&e.refused),
@@ -148,7 +149,7 @@ pub(super) fn keep_misses(trial: &mut TrialResultV1, are_false: FalseLists) {
     if !are_false.acceptable {
         trial.acceptable = ThinVec::new();
     }
-    trial.extras.retain(ExtraV1::is_false_alarm);
+    trial.extras.retain(|extra| extra.is_false_alarm() || extra.is_unaudited());
     let refused = trial.misses.iter().flat_map(|miss| &miss.refused).filter_map(|own| own.finding.as_ref());
     let best = trial.misses.iter().filter_map(|miss| miss.best.as_ref()?.finding.as_ref());
     let extras = trial.extras.iter().map(|extra| &extra.finding);
@@ -240,6 +241,15 @@ fn votes_info(found: &Match, judgements: &[Judgement]) -> JudgementInfoV1 {
 pub(crate) fn votes_in_words(indices: &[usize], judgements: &[Judgement]) -> String {
     let word = |vote: VoteV1| format!("{}: {}", vote.judge, if vote.yes { "yes" } else { "no" });
     votes(indices, judgements).into_iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// The reason with both sides of an even split; where the split left a pair open, it is the reason.
+pub(crate) fn why_in_words(reason: String, flags: &[Flag], votes: &[usize], judgements: &[Judgement]) -> String {
+    match split_in_words(votes, judgements) {
+        None => reason,
+        Some(split) if flags.contains(&Flag::Unjudged) => split,
+        Some(split) => format!("{reason}; {split}"),
+    }
 }
 
 /// Both sides of an even split; `None` if there are no votes.

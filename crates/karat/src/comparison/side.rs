@@ -297,7 +297,7 @@ fn is_reported_at(place: &Place, issue: &IssueInfoV1, trial: &TrialResultV1) -> 
     if !trial.detail.is_all() {
         return None;
     }
-    if trial.found(&issue.id) == Some(false) {
+    if !trial.found(&issue.id)? {
         return Some(false);
     }
     let matched = trial.matches.iter().filter(|own| own.golden == issue.id).map(|own| &own.finding);

@@ -558,6 +558,46 @@ fn a_tie_on_a_pair_shows_both_sides() {
     assert!(explained.contains("the judges are evenly split: m, o yes; n, p no"), "{explained}");
 }
 
+/// What a warning announces, `explain` shows, of a repeat as well; a tie that changes nothing is not announced.
+#[test]
+fn a_tie_on_a_repeat_shows_both_sides() {
+    let project = project();
+    let pair = |judge: &str, finding: &str, yes: bool, confidence: f64| {
+        json!({ "case": "c0", "tool": "it", "trial": 1, "judge": judge, "kind": "pair", "golden": "re", "finding": finding,
+            "match": yes, "confidence": confidence })
+    };
+    let agreed = [pair("m", "f1", true, 0.9), pair("n", "f1", true, 0.9)];
+    let tie = [pair("m", "f2", true, 0.9), pair("n", "f2", false, 0.6)];
+    project.write("ties.jsonl", lines(&[agreed, tie].concat()));
+    let from = "--judge none --judgements ties.jsonl";
+    let report = project.json(&format!("score suite --submission it.jsonl --json {from}"));
+    let warnings = super::warnings(&report);
+    assert!(warnings.contains("1 pair or extra has evenly split judges"), "{warnings}");
+    let repeat = &trial_of(&report, 0)["duplicates"][0];
+    assert_eq!((&repeat["finding"], &repeat["flags"]), (&json!("f2"), &json!(["tied"])), "{repeat}");
+    assert_eq!(repeat["votes"][1], json!({ "judge": "n", "yes": false }));
+    let explained = project.ok(&format!("explain c0 -v --suite suite --submission it.jsonl {from}"));
+    assert!(explained.contains("the judges are evenly split: m yes; n no"), "{explained}");
+}
+
+/// In the profile `audit`, what nobody was asked about is neither missed nor false, in no figure.
+#[test]
+fn unaudited_trials_are_in_no_figure() {
+    let project = project();
+    let mut person = audit("human:ann", 0);
+    person["target"] = json!({ "found": true });
+    let report: Value = serde_json::from_str(&score(&project, &[vec![person]])).unwrap();
+    let tool = &report["tools"][0];
+    assert_eq!(tool["counts"], json!({ "tp": 0, "fp": 0, "fn": 0 }));
+    near(&report, "/tools/0/metrics/target_detection_rate/value", 1.0);
+    for id in ["precision", "recall", "f1", "f2", "found_any", "found_all"] {
+        let estimate = &tool["metrics"][id];
+        assert_eq!((&estimate["value"], &estimate["undefined"]), (&Value::Null, &json!("no audit")), "{id}");
+    }
+    let table = project.ok("score suite --submission it.jsonl --profile audit --judge none");
+    assert!(table.contains("  c1    –  not judged\n") && !table.contains("Never found"), "{table}");
+}
+
 /// A panel that is asked about pairs and its votes read from a file give the same report, ties included.
 #[test]
 fn a_panel_on_pairs_and_its_recorded_votes_give_the_same_report() {
