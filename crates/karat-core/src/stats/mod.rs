@@ -8,6 +8,7 @@ pub mod distribution;
 pub mod interval;
 pub(crate) mod logistic;
 pub mod paired;
+pub(crate) mod permutation;
 pub mod random;
 pub mod rank;
 pub mod summary;
