@@ -62,7 +62,7 @@ pub fn calibrate_matching(
         let why = "can never match because of the profile's requirements; they count as non-matches";
         notes(&[format!("{forbidden} {why}")]);
     }
-    // Only the threshold is changed if that is as good.
+    // Weights that are not shown to be better stay.
     let fitted = if fit.advice() == Advice::Threshold {
         Profile { threshold: fit.threshold_alone.threshold, ..present.clone() }
     } else {

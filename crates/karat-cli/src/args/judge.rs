@@ -274,7 +274,7 @@ Examples:
 
 A ranking is CSV with the header tool,rank (1 is best) or tool,score (higher is better), and an
 optional column expert; or JSONL with the same names. Equal ranks are ties. At least 4 tools must
-be ranked.")]
+be ranked, and 30 for weights to be recommended.")]
     Sui(Box<SuiArgs>),
     /// Fit matching to labelled pairs.
     ///
@@ -345,10 +345,10 @@ pub(crate) struct MatchArgs {
 pub(crate) struct FittedArgs {
     /// Write the fitted profile (.toml).
     ///
-    /// Other commands take it with --profile. Values that do no better on held-out data are not written, and the exit code is 1.
+    /// Other commands take it with --profile. Values that are not recommended are not written, and the exit code is 1.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Write the profile even if it does no better.
+    /// Write the profile even if it is not recommended.
     #[arg(long, requires = "file")]
     pub(crate) force: bool,
     /// Print JSON.

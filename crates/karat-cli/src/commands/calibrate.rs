@@ -11,15 +11,17 @@ use karat::judged_pairs::JudgedPairsRequest;
 use karat::profile::to_difference;
 use karat::ranking::Ranked;
 use karat::score::ScoreSource;
-use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, MatchFit};
+use karat_core::calibrate::gain::{Gain, NotRecommended};
+use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, HeldOut, MatchFit};
 use karat_core::calibrate::sui::{Agreement, SuiFit};
 use karat_core::metric::composite::SuiParts;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::{CompositeMean, Profile, Weights};
+use karat_core::stats::interval::NoInterval;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_report::grid::{Cell, draw, wrap};
-use karat_report::number::three;
+use karat_report::number::{p_value, signed, three};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -40,12 +42,12 @@ fn check_output(args: &FittedArgs) -> Result<()> {
     Err(Failure::usage(format!("{}: {advice}", path.display())))
 }
 
-/// Writes the profile with the fitted values to the output file, if any, with a comment on their origin. Values that the
-/// figures speak against are only written with --force.
-fn write_profile(args: &FittedArgs, profile: &Profile, is_better: bool, from: &str) -> Result<Exit> {
+/// Writes the profile with the fitted values to the output file, if any, with a comment on their origin. Values that are not
+/// recommended are only written with --force.
+fn write_profile(args: &FittedArgs, profile: &Profile, is_recommended: bool, from: &str) -> Result<Exit> {
     let Some(path) = &args.file else { return Ok(Exit::Ok) };
-    if !is_better && !args.force {
-        let why = "the fitted values are not better on held-out data, so the current ones should be kept";
+    if !is_recommended && !args.force {
+        let why = "the fitted values are not recommended, so the current ones should be kept";
         note_problem(&format!("{} is not written: {why}; --force writes it anyway", path.display()));
         return Ok(Exit::NotMet);
     }
@@ -72,6 +74,34 @@ fn sentences(all: &[String], width: usize) -> String {
     all.iter().map(|sentence| wrap(sentence, width.min(100)).join("\n") + "\n").collect()
 }
 
+/// A gain with its interval and p value, as far as there are any.
+fn gain_text(gain: &Gain) -> String {
+    let interval = match &gain.estimate.interval {
+        Ok(own) => format!(" ({} to {})", signed(Some(own.low)), signed(Some(own.high))),
+        Err(_) => String::new(),
+    };
+    let p = gain.p.map(|p| format!(", p = {}", p_value(Some(p)))).unwrap_or_default();
+    format!("{}{interval}{p}", signed(gain.estimate.value))
+}
+
+/// The same with the reason why it is not enough, if it is not.
+fn gain_with_reason(gain: &Gain) -> String {
+    let reason = gain.verdict().err().map(|why| format!(": {}", why.reason())).unwrap_or_default();
+    gain_text(gain) + &reason
+}
+
+fn gain_json(gain: &Gain) -> Value {
+    let verdict = gain.verdict();
+    json!({
+        "gain": gain.estimate.value,
+        "ci": gain.estimate.interval.ok().map(|own| [own.low, own.high]),
+        "no_ci": gain.estimate.interval.err().map(NoInterval::reason),
+        "p": gain.p,
+        "recommended": verdict.is_ok(),
+        "because": verdict.err().map(NotRecommended::reason),
+    })
+}
+
 fn run_match(args: &MatchArgs) -> Result<Exit> {
     check_output(&args.output)?;
     let pairs = |suite: &String| JudgedPairsRequest {
@@ -92,8 +122,8 @@ fn run_match(args: &MatchArgs) -> Result<Exit> {
         if suites.len() == 1 { "suite" } else { "suites" },
         suites.join(", ")
     );
-    let is_better = calibration.fit.advice() != Advice::Keep;
-    let exit = write_profile(&args.output, &calibration.fitted, is_better, &from)?;
+    let is_recommended = calibration.fit.advice() != Advice::Keep;
+    let exit = write_profile(&args.output, &calibration.fitted, is_recommended, &from)?;
     calibration.overrides.iter().for_each(|text| note(text));
     Ok(exit)
 }
@@ -119,6 +149,14 @@ fn match_json(group_by: &str, MatchCalibration { fit, present, judges, .. }: &Ma
     });
     if let Err(why) = &fit.held_out {
         value["not_held_out"] = json!(why.to_string());
+    }
+    if let Ok(held_out) = &fit.held_out {
+        let gains = &held_out.gains;
+        value["gains"] = json!({
+            "threshold": gain_json(&gains.threshold),
+            "all": gain_json(&gains.all),
+            "weights": gain_json(&gains.weights),
+        });
     }
     value["better"] = json!(fit.advice() != Advice::Keep);
     value["advice"] = json!(fit.advice());
@@ -147,10 +185,10 @@ fn draw_match(group_by: &str, calibration: &MatchCalibration, width: usize) -> S
     }
     text.push_str(&table(&rows, width));
 
-    let mut rows = vec![row("", ["precision", "recall", "F1", "AUC", "pairs"].map(str::to_owned))];
+    let mut rows = vec![row("", ["precision", "recall", "F1", "kappa", "AUC", "pairs"].map(str::to_owned))];
     let mut add = |name: &str, own: &Figures| {
-        let [precision, recall, f1, auc] = [own.precision, own.recall, own.f1, own.auc].map(three);
-        rows.push(row(name, [precision, recall, f1, auc, own.n.to_string()]));
+        let shares = [own.precision, own.recall, own.f1, own.kappa, own.auc].map(three);
+        rows.push(row(name, shares.into_iter().chain([own.n.to_string()])));
     };
     add("current rules", &fit.present);
     if let Ok(held_out) = &fit.held_out {
@@ -170,11 +208,11 @@ fn draw_match(group_by: &str, calibration: &MatchCalibration, width: usize) -> S
 
 /// Results of other thresholds on held-out pairs, from the first that refuses any.
 fn curve(points: &[CurvePoint], weights: &str, width: usize) -> String {
-    let mut rows = vec![row("threshold", ["precision", "recall", "F1"].map(str::to_owned))];
+    let mut rows = vec![row("threshold", ["precision", "recall", "F1", "kappa"].map(str::to_owned))];
     let refuses =
         |point: &&CurvePoint| points.first().is_some_and(|all| point.recall < all.recall || point.f1 != all.f1);
     for point in points.iter().filter(refuses).filter(|point| point.recall > Some(0.0)) {
-        let figures = [point.precision, point.recall, point.f1].map(three);
+        let figures = [point.precision, point.recall, point.f1, point.kappa].map(three);
         rows.push(row(&format!("{:.2}", point.threshold), figures));
     }
     if rows.len() == 1 {
@@ -184,30 +222,34 @@ fn curve(points: &[CurvePoint], weights: &str, width: usize) -> String {
 }
 
 fn match_verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
-    let now = three(fit.present.f1);
     let mut sentences = Vec::new();
-    sentences.push(match (&fit.held_out, fit.advice()) {
-        (Ok(held_out), Advice::All) => format!(
-            "Use the fitted rules: on held-out groups, their F1 is {}, and that of the current \
-             rules {now}.",
-            three(held_out.figures.f1)
-        ),
-        (Ok(held_out), Advice::Threshold) => format!(
-            "Use the fitted threshold: on held-out groups, its F1 is {}, and that of the current \
-             rules {now}. Keep the weights: with fitted ones, F1 is {}, which is not at least 0.02 better.",
-            three(held_out.threshold_alone.f1),
-            three(held_out.figures.f1)
-        ),
-        (Ok(held_out), Advice::Keep) => format!(
-            "Keep the current rules: their F1 is {now}, and that of the fitted rules on held-out pairs is {}, \
-             which is not at least 0.01 better.",
-            three(held_out.figures.f1)
-        ),
-        (Err(why), _) => format!(
-            "Keep the current rules for now: nothing could be held out: {why}; choose other groups with --group-by \
-             FIELD."
-        ),
-    });
+    match (&fit.held_out, fit.advice()) {
+        (Err(why), _) => sentences.push(format!(
+            "Keep the current rules for now: nothing could be held out: {why}; choose other groups with --group-by FIELD."
+        )),
+        (Ok(HeldOut { gains, .. }), Advice::All) => sentences.push(format!(
+            "Use the fitted rules: their held-out gain in kappa is {} over the current rules, and {} over a fitted threshold alone.",
+            gain_text(&gains.all),
+            gain_text(&gains.weights)
+        )),
+        (Ok(HeldOut { gains, .. }), advice) => {
+            let threshold = gain_with_reason(&gains.threshold);
+            sentences.push(match advice {
+                Advice::Threshold => format!("Use the fitted threshold: its held-out gain in kappa is {threshold}."),
+                _ => format!(
+                    "Keep the current rules. A fitted threshold is not recommended: held-out gain in kappa {threshold}."
+                ),
+            });
+            let (over, weights) = match advice {
+                Advice::Keep if !gains.all.is_recommended() => ("the current rules", &gains.all),
+                _ => ("a fitted threshold alone", &gains.weights),
+            };
+            if fit.weighs {
+                let gain = gain_with_reason(weights);
+                sentences.push(format!("Fitted weights are not recommended: held-out gain over {over} {gain}."));
+            }
+        }
+    }
     if !fit.weighs {
         sentences.push("No two parts vary independently in these pairs, so only the threshold was fitted.".to_owned());
     }
@@ -238,7 +280,7 @@ fn run_sui(args: &SuiArgs) -> Result<Exit> {
     show(args.output.json, &sui_json(&fit, &ranked, &fitted), |look| draw_sui(&fit, &ranked, &fitted, look.width))?;
     let (tools, experts) = (count(ranked.tools.len(), "tool"), count(ranked.experts.len(), "expert"));
     let from = format!("Weights of sui, fitted by `karat calibrate sui` to rankings of {tools} by {experts}.");
-    write_profile(&args.output, &fitted, fit.is_better(), &from)
+    write_profile(&args.output, &fitted, fit.gain.is_recommended(), &from)
 }
 
 fn sui_json(fit: &SuiFit, ranked: &Ranked, profile: &Profile) -> Value {
@@ -257,7 +299,8 @@ fn sui_json(fit: &SuiFit, ranked: &Ranked, profile: &Profile) -> Value {
             "experts_held_out": fit.experts_held_out,
         },
         "unreliable": fit.standings.len() < RELIABLE_N,
-        "better": fit.is_better(),
+        "better": fit.gain.is_recommended(),
+        "gain": gain_json(&fit.gain),
         "left_out": ranked.left_out,
     })
 }
@@ -295,25 +338,13 @@ fn draw_sui(fit: &SuiFit, ranked: &Ranked, profile: &Profile, width: usize) -> S
         rows.push(row(&harmless(name), places));
     }
     text.push_str(&format!("\n{}\n", table(&rows, width)));
-    let few = (ranked.tools.len() < RELIABLE_N)
-        .then(|| format!("{tools}: too few for a reliable fit ({RELIABLE_N} needed)."));
-    text + &sentences(&few.into_iter().chain([sui_verdict(fit)]).collect::<Vec<_>>(), width)
+    text + &sentences(&[sui_verdict(fit)], width)
 }
 
 fn sui_verdict(fit: &SuiFit) -> String {
-    let (now, held_out) = (three(fit.with_present.rho), three(fit.tools_held_out.rho));
-    if fit.is_better() {
-        return format!(
-            "Use the fitted weights: their Spearman correlation on held-out tools is {held_out}, and that of the current \
-             weights {now}."
-        );
+    let gain = gain_with_reason(&fit.gain);
+    if fit.gain.is_recommended() {
+        return format!("Use the fitted weights: their held-out gain in Spearman's rho is {gain}.");
     }
-    let others = match &fit.experts_held_out {
-        Some(own) => format!(" on held-out tools and {} on held-out experts", three(own.rho)),
-        None => " on held-out tools".to_owned(),
-    };
-    format!(
-        "Keep the current weights: their Spearman correlation is {now}, and that of the fitted ones {held_out}{others}, which is \
-         not better on all held-out data."
-    )
+    format!("Keep the current weights. The fitted ones are not recommended: held-out gain in Spearman's rho {gain}.")
 }

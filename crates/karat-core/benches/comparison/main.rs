@@ -2,8 +2,11 @@
 //!
 //! `cargo bench -p karat-core --bench comparison -- [SUITES [RESAMPLES]]` simulates pairs of tools whose truth is known, 2,000
 //! by default, and prints a table. `cargo bench -p karat-core --bench comparison -- ranks` times the tests of all pairs of many tools.
+//! `cargo bench -p karat-core --bench comparison -- calibrate [FITS]` counts how often `karat calibrate` recommends what it should not,
+//! and what it should.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
+mod calibrations;
 mod ranks;
 mod verdicts;
 
@@ -18,6 +21,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let number = |at: usize, default: usize| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
+    if arguments.first().is_some_and(|word| word == "calibrate") {
+        return calibrations::simulate(number(1, 200));
+    }
     let (suites, resamples) = (number(0, 2000), number(1, 2000));
     println!("{suites} suites, {resamples} resamples, level 95 %");
     println!("| {:66} | share | wanted  |", "");

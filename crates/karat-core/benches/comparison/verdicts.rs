@@ -97,7 +97,7 @@ fn comparand(pairs: Pairs<'static>) -> PairedMetric<'static> {
     PairedMetric { pairs, clusters: None, direction: Direction::Up }
 }
 
-fn normal(random: &mut Random) -> f64 {
+pub(crate) fn normal(random: &mut Random) -> f64 {
     quantile((random.unit() + 1e-9).min(1.0 - 1e-9))
 }
 

@@ -2,28 +2,25 @@
 
 #![expect(missing_docs, reason = "names of fields and variants say it")]
 
+mod held_out;
 mod weights;
 
 use crate::local_judge::evaluate::{auc, counts};
-use crate::local_judge::fit::{Fold, folds};
 use crate::local_judge::labels::LabelledTrial;
 use crate::matching::assign::quantum;
 use crate::matching::outcome::Parts;
 use crate::matching::pair::{PreparedCase, weigh};
 use crate::profile::{Method, Profile, Weights};
 use crate::scorecard::vocabulary;
+use crate::stats::agreement::binary_kappa;
 use crate::suite::{Case, Suite};
 use rayon::prelude::*;
 use serde::Serialize;
 use weights::{FitPart, fit_parts, fitted_weights, rescaled, threshold, weighs};
 
+pub use held_out::{Gains, HeldOut};
+
 const LEAST_PAIRS: usize = 30;
-
-/// The fitted rules are better where their F1 on pairs held out is higher by this much; less is chance.
-pub const LEAST_GAIN: f64 = 0.01;
-
-/// New weights are several numbers more than a new threshold, and so must gain more over it.
-pub const LEAST_GAIN_OF_WEIGHTS: f64 = 0.02;
 
 const CURVE_STEPS: u32 = 20;
 
@@ -41,6 +38,9 @@ pub struct Figures {
     pub precision: Option<f64>,
     pub recall: Option<f64>,
     pub f1: Option<f64>,
+    /// Cohen's kappa of decisions and labels: what thresholds are fitted to, and gains are stated in. Rules that call all pairs a match, or none,
+    /// have 0, whatever the share of matches.
+    pub kappa: Option<f64>,
     /// The chance that a match scores higher than a pair that is none.
     pub auc: Option<f64>,
     pub n: usize,
@@ -77,49 +77,35 @@ pub struct ThresholdFit {
     pub in_sample: Figures,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HeldOut {
-    pub groups: usize,
-    #[serde(flatten)]
-    pub figures: Figures,
-    /// The same with the present weights, and a threshold that was fitted on the other groups.
-    pub threshold_alone: Figures,
-    /// By thresholds from 0 to 1, the same for all groups: with the weights that the other groups gave.
-    pub curve: Vec<CurvePoint>,
-    pub present_curve: Vec<CurvePoint>,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CurvePoint {
     pub threshold: f64,
     pub precision: Option<f64>,
     pub recall: Option<f64>,
     pub f1: Option<f64>,
+    pub kappa: Option<f64>,
 }
 
 /// Which of the fitted numbers to adopt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Advice {
-    /// None: the present rules are as good, or nothing could be held out.
+    /// None: nothing shows that others are better.
     Keep,
-    /// The threshold; with it, the present weights are as good as others.
+    /// The threshold; nothing shows that other weights beside it are better.
     Threshold,
     /// Weights and threshold.
     All,
 }
 
 impl MatchFit {
-    /// Which fitted rules to adopt, by the held-out figures. Fewer changes win, unless the threshold gains
-    /// [`LEAST_GAIN`], and the weights beside it [`LEAST_GAIN_OF_WEIGHTS`] more.
+    /// Which fitted rules to adopt. Weights must gain over the present rules and over a threshold that is fitted alone.
     pub fn advice(&self) -> Advice {
-        let f1 = |held_out: &HeldOut| Some((held_out.figures.f1?, held_out.threshold_alone.f1?, self.present.f1?));
-        match self.held_out.as_ref().ok().and_then(f1) {
-            None => Advice::Keep,
-            Some((all, alone, present)) if all.max(alone) < present + LEAST_GAIN => Advice::Keep,
-            Some((all, alone, _)) if all < alone + LEAST_GAIN_OF_WEIGHTS => Advice::Threshold,
-            Some(_) => Advice::All,
+        let Ok(HeldOut { gains, .. }) = &self.held_out else { return Advice::Keep };
+        if gains.all.is_recommended() && gains.weights.is_recommended() {
+            return Advice::All;
         }
+        if gains.threshold.is_recommended() { Advice::Threshold } else { Advice::Keep }
     }
 }
 
@@ -183,9 +169,10 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, String
         ));
     }
     let one_kind = || format!("{ALLOWED} only pairs of one kind, {NOTHING_TO_SEPARATE}, or require less");
-    let rules = Rules::learn(pairs, profile).ok_or_else(one_kind)?;
-    let alone = Rules::learn_threshold(pairs, profile.weights.clone(), profile).ok_or_else(one_kind)?;
-    let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold };
+    let rows: Vec<Row<'_>> = pairs.iter().map(|pair| (pair.parts.as_ref(), pair.matched)).collect();
+    let rules = Rules::learn(&rows, profile).ok_or_else(one_kind)?;
+    let alone = Rules::learn_threshold(&rows, profile.weights.clone(), profile).ok_or_else(one_kind)?;
+    let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold }.decide(&rows, profile);
     let has = |part: usize| pairs.iter().filter_map(|pair| pair.parts?.list()[part]).count();
     Ok(MatchFit {
         pairs_with_part: std::array::from_fn(has),
@@ -193,38 +180,13 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, String
         weighs: pairs.iter().filter_map(|pair| pair.parts.as_ref()).any(weighs),
         matches,
         forbidden,
-        present: figures(&present.decide(pairs, profile)),
-        threshold_alone: ThresholdFit { threshold: alone.threshold, in_sample: figures(&alone.decide(pairs, profile)) },
-        in_sample: figures(&rules.decide(pairs, profile)),
-        held_out: hold_out(pairs, profile),
+        present: figures(&present),
+        threshold_alone: ThresholdFit { threshold: alone.threshold, in_sample: figures(&alone.decide(&rows, profile)) },
+        in_sample: figures(&rules.decide(&rows, profile)),
+        held_out: held_out::hold_out(pairs, &rows, &present, profile),
         present_weights: rescaled(&profile.weights, &rules.weights),
         weights: rules.weights,
         threshold: rules.threshold,
-    })
-}
-
-const ONE_GROUP: &str = "all labels belong to one group";
-const ONE_KIND: &str = "without one of the groups, all labels are of one kind";
-
-fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, &'static str> {
-    let folds = folds(pairs, |pair| pair.group.clone());
-    let groups = folds.len();
-    if groups < 2 {
-        return Err(ONE_GROUP);
-    }
-    let decided = folds.into_par_iter().map(|Fold { others, own, .. }| {
-        let rules = Rules::learn(&others, profile).ok_or(ONE_KIND)?;
-        let alone = Rules::learn_threshold(&others, profile.weights.clone(), profile).ok_or(ONE_KIND)?;
-        Ok((rules.decide(&own, profile), alone.decide(&own, profile)))
-    });
-    let (decided, alone): (Vec<_>, Vec<_>) = decided.collect::<Result<Vec<_>, &str>>()?.into_iter().unzip();
-    let (decided, alone) = (decided.concat(), alone.concat());
-    Ok(HeldOut {
-        figures: figures(&decided),
-        threshold_alone: figures(&alone),
-        groups,
-        curve: curve(&decided),
-        present_curve: curve(&alone),
     })
 }
 
@@ -233,18 +195,26 @@ fn curve(decided: &[Decided]) -> Vec<CurvePoint> {
         let threshold = f64::from(step) / f64::from(CURVE_STEPS);
         let taken = |pair: &Decided| pair.score.is_some_and(|score| quantum(score) >= quantum(threshold));
         let counts = counts(decided.iter().map(|pair| (pair.matched, taken(pair))));
-        let (precision, recall, f1) = (counts.precision().ok(), counts.recall().ok(), counts.f_beta(1.0).ok());
-        CurvePoint { threshold, precision, recall, f1 }
+        CurvePoint {
+            threshold,
+            precision: counts.precision().ok(),
+            recall: counts.recall().ok(),
+            f1: counts.f_beta(1.0).ok(),
+            kappa: binary_kappa(decided.iter().map(|pair| (pair.matched, taken(pair)))),
+        }
     };
     (0..=CURVE_STEPS).map(at).collect()
 }
+
+/// The parts of a pair that the profile allows, and its label.
+type Row<'p> = (Option<&'p Parts>, bool);
 
 struct Rules {
     weights: Weights,
     threshold: f64,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Decided {
     /// None where the profile forbids the pair.
     score: Option<f64>,
@@ -254,32 +224,31 @@ struct Decided {
 
 impl Rules {
     /// None where the pairs that the profile allows are of one kind only.
-    fn learn(pairs: &[LabelledPair], profile: &Profile) -> Option<Self> {
-        Self::learn_threshold(pairs, fitted_weights(&allowed_of_both_kinds(pairs)?, profile), profile)
+    fn learn(rows: &[Row<'_>], profile: &Profile) -> Option<Self> {
+        Self::learn_threshold(rows, fitted_weights(&allowed_of_both_kinds(rows)?, profile), profile)
     }
 
-    fn learn_threshold(pairs: &[LabelledPair], weights: Weights, profile: &Profile) -> Option<Self> {
+    fn learn_threshold(rows: &[Row<'_>], weights: Weights, profile: &Profile) -> Option<Self> {
         let score = |(parts, matched): (&Parts, bool)| (weigh(parts, &weights, profile.unstated), matched);
-        Some(Self { threshold: threshold(allowed_of_both_kinds(pairs)?.into_iter().map(score).collect()), weights })
+        Some(Self { threshold: threshold(allowed_of_both_kinds(rows)?.into_iter().map(score).collect()), weights })
     }
 
-    fn decide(&self, pairs: &[LabelledPair], profile: &Profile) -> Vec<Decided> {
-        let decide = |pair: &LabelledPair| {
-            let score = pair.parts.as_ref().map(|parts| weigh(parts, &self.weights, profile.unstated));
+    fn decide(&self, rows: &[Row<'_>], profile: &Profile) -> Vec<Decided> {
+        let decide = |&(parts, matched): &Row<'_>| {
+            let score = parts.map(|parts| weigh(parts, &self.weights, profile.unstated));
             // To the billionth, as matching does.
             let taken = score.is_some_and(|score| quantum(score) >= quantum(self.threshold));
-            Decided { score, taken, matched: pair.matched }
+            Decided { score, taken, matched }
         };
-        pairs.iter().map(decide).collect()
+        rows.iter().map(decide).collect()
     }
 }
 
 /// The pairs that the profile allows; none where all of them match, or none does.
-fn allowed_of_both_kinds(pairs: &[LabelledPair]) -> Option<Vec<(&Parts, bool)>> {
-    let rows: Vec<(&Parts, bool)> =
-        pairs.iter().filter_map(|pair| Some((pair.parts.as_ref()?, pair.matched))).collect();
-    let matches = rows.iter().filter(|(_, matched)| *matched).count();
-    (matches > 0 && matches < rows.len()).then_some(rows)
+fn allowed_of_both_kinds<'p>(rows: &[Row<'p>]) -> Option<Vec<(&'p Parts, bool)>> {
+    let allowed: Vec<(&Parts, bool)> = rows.iter().filter_map(|(parts, matched)| Some(((*parts)?, *matched))).collect();
+    let matches = allowed.iter().filter(|(_, matched)| *matched).count();
+    (matches > 0 && matches < allowed.len()).then_some(allowed)
 }
 
 fn figures(decided: &[Decided]) -> Figures {
@@ -288,6 +257,7 @@ fn figures(decided: &[Decided]) -> Figures {
         precision: counts.precision().ok(),
         recall: counts.recall().ok(),
         f1: counts.f_beta(1.0).ok(),
+        kappa: held_out::kappa_of(decided),
         auc: auc(decided.iter().map(|pair| (pair.score.unwrap_or(0.0), pair.matched))),
         n: decided.len(),
     }

@@ -2,8 +2,9 @@
 //!
 //! Both are fitted on a simplex, weights of at least 0 that sum to 1, and regularized towards the present
 //! weights, so that little data changes little. Both are measured on what was held out, beside the present
-//! weights, because a fit that does not hold up there is none.
+//! weights, and recommended only where they gain there what chance does not.
 
+pub mod gain;
 pub mod matching;
 mod simplex;
 pub mod sui;

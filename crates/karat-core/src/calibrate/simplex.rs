@@ -1,93 +1,101 @@
-//! Gradient descent on the probability simplex.
+//! Newton's method on the probability simplex.
 
+use crate::stats::logistic::solve;
+
+/// A loss, and its parabola there.
 pub(in crate::calibrate) struct Slope<const N: usize> {
     pub(in crate::calibrate) loss: f64,
     pub(in crate::calibrate) gradient: [f64; N],
+    /// Positive definite over the free weights.
+    pub(in crate::calibrate) curvature: [[f64; N]; N],
 }
 
-/// Strictly convex losses of few weights need a few dozen steps; more means that hardly anything changes.
-const MOST_STEPS: usize = 500;
+/// Newton's method needs about eight; more means that hardly anything changes.
+const MOST_STEPS: usize = 100;
 
-/// A loss that falls by less than this share of itself is at its end.
+/// A loss that would fall by less than this share of itself is at its end.
 const LEAST_GAIN: f64 = 1e-10;
 
 /// Goes downhill from `start` until no step within the simplex lowers the loss; weights that are not `free` stay 0.
+///
+/// Each step goes to the lowest point of the parabola within the simplex, or part of the way where the loss does not fall as promised.
 pub(in crate::calibrate) fn descend<const N: usize>(
     start: [f64; N],
     free: [bool; N],
     mut slope: impl FnMut(&[f64; N]) -> Slope<N>,
 ) -> ([f64; N], f64) {
-    let mut at = project(start, free);
+    let mut at = start;
     let mut here = slope(&at);
-    let mut step = 1.0;
     for _ in 0..MOST_STEPS {
-        let Some((next, there, length)) = shorter(&at, &here, free, step, &mut slope) else { break };
-        let gain = here.loss - there.loss;
-        step = suited(&at, &here, &next, &there).unwrap_or(length * 2.0);
-        (at, here) = (next, there);
-        if gain <= LEAST_GAIN * here.loss.abs() {
+        let way = difference(&lowest(&at, &here, free), &at);
+        let promised = -dot(&here.gradient, &way);
+        if promised <= LEAST_GAIN * here.loss.abs() {
             break;
         }
+        let mut shares = std::iter::successors(Some(1.0), |share| Some(share / 2.0)).take(40);
+        let part = |share: f64| {
+            let next: [f64; N] = std::array::from_fn(|index| at[index] + share * way[index]);
+            let there = slope(&next);
+            (there.loss <= here.loss - 1e-4 * share * promised).then_some((next, there))
+        };
+        let Some((next, there)) = shares.find_map(part) else { break };
+        (at, here) = (next, there);
     }
     (at, here.loss)
 }
 
-/// The step that suits how the slope changed on the way (Barzilai and Borwein 1988), which needs far fewer steps than one
-/// that is found by halves; none where the slope did not rise.
-fn suited<const N: usize>(from: &[f64; N], here: &Slope<N>, to: &[f64; N], there: &Slope<N>) -> Option<f64> {
-    let (mut moved, mut rise) = (0.0, 0.0);
-    for index in 0..N {
-        let way = to[index] - from[index];
-        moved += way * way;
-        rise += way * (there.gradient[index] - here.gradient[index]);
+/// The lowest point of the parabola within the simplex over the free weights.
+///
+/// It is the lowest one of all points that have the same positive weights and whatever signs. There are so few weights that
+/// all choices of positive ones are tried.
+fn lowest<const N: usize>(at: &[f64; N], here: &Slope<N>, free: [bool; N]) -> [f64; N] {
+    let mut best = (f64::INFINITY, *at);
+    for choice in 1_u32..1 << N {
+        let positive: Vec<usize> = (0..N).filter(|index| choice >> index & 1 == 1).collect();
+        if !positive.iter().all(|index| free[*index]) {
+            continue;
+        }
+        let Some(point) = lowest_of(at, here, &positive) else { continue };
+        let way = difference(&point, at);
+        let bend: f64 = here.curvature.iter().zip(&way).map(|(row, along)| along * dot(row, &way)).sum();
+        let height = dot(&here.gradient, &way) + 0.5 * bend;
+        if height < best.0 {
+            best = (height, point);
+        }
     }
-    (rise > 0.0).then(|| moved / rise).filter(|step| step.is_finite())
+    best.1
 }
 
-/// The longest step, from `step` down by halves, that lowers the loss as its slope promises; none where none does.
-fn shorter<const N: usize>(
-    at: &[f64; N],
-    here: &Slope<N>,
-    free: [bool; N],
-    mut step: f64,
-    slope: &mut impl FnMut(&[f64; N]) -> Slope<N>,
-) -> Option<([f64; N], Slope<N>, f64)> {
-    for _ in 0..60 {
-        let mut wanted = *at;
-        for (weight, slope) in wanted.iter_mut().zip(&here.gradient) {
-            *weight -= step * slope;
+/// The lowest point whose other weights are 0 and that sums to 1; none where a weight is negative there.
+fn lowest_of<const N: usize>(at: &[f64; N], here: &Slope<N>, positive: &[usize]) -> Option<[f64; N]> {
+    let size = positive.len();
+    let mut matrix = vec![vec![1.0; size + 1]; size + 1];
+    let mut right = vec![1.0; size + 1];
+    for (row, &index) in positive.iter().enumerate() {
+        for (column, &other) in positive.iter().enumerate() {
+            matrix[row][column] = here.curvature[index][other];
         }
-        let next = project(wanted, free);
-        if next.iter().zip(at).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() < 1e-20 {
+        right[row] = dot(&here.curvature[index], at) - here.gradient[index];
+    }
+    matrix[size][size] = 0.0;
+    let found = solve(matrix, right);
+    let mut point = [0.0; N];
+    for (&index, weight) in positive.iter().zip(found) {
+        if weight < 0.0 || !weight.is_finite() {
             return None;
         }
-        let there = slope(&next);
-        let promised: f64 = here.gradient.iter().zip(next.iter().zip(at)).map(|(g, (a, b))| g * (a - b)).sum();
-        if there.loss <= here.loss + 1e-4 * promised.min(0.0) {
-            return Some((next, there, step));
-        }
-        step /= 2.0;
+        point[index] = weight;
     }
-    None
+    // What cannot be solved sums to something else.
+    ((point.iter().sum::<f64>() - 1.0).abs() < 1e-6).then_some(point)
 }
 
-/// The nearest point of the simplex over the free weights.
-pub(in crate::calibrate) fn project<const N: usize>(point: [f64; N], free: [bool; N]) -> [f64; N] {
-    let mut sorted: Vec<f64> = point.iter().zip(free).filter(|(_, free)| *free).map(|(value, _)| *value).collect();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    let (mut sum, mut above) = (0.0, 0.0);
-    for (count, value) in (1..).map(f64::from).zip(&sorted) {
-        sum += value;
-        let level = (sum - 1.0) / count;
-        if *value > level {
-            above = level;
-        }
-    }
-    let mut projected = [0.0; N];
-    for (to, (value, free)) in projected.iter_mut().zip(point.iter().zip(free)) {
-        *to = if free { (value - above).max(0.0) } else { 0.0 };
-    }
-    projected
+fn difference<const N: usize>(to: &[f64; N], from: &[f64; N]) -> [f64; N] {
+    std::array::from_fn(|index| to[index] - from[index])
+}
+
+fn dot<const N: usize>(a: &[f64; N], b: &[f64; N]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Scaled to a sum of 1; alike where all are 0.
@@ -119,30 +127,57 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn projections_by_hand() {
-        let all = [true; 3];
-        assert_eq!(project([0.2, 0.3, 0.5], all), [0.2, 0.3, 0.5]);
-        assert_eq!(project([2.0, 0.0, 0.0], all), [1.0, 0.0, 0.0]);
-        assert_eq!(project([0.5, 0.5, -1.0], all), [0.5, 0.5, 0.0]);
-        assert_eq!(project([1.0, 9.0, 1.0], [true, false, true]), [0.5, 0.0, 0.5]);
-        assert_eq!(scaled([1.0, 0.0, 3.0], all), [0.25, 0.0, 0.75]);
+    fn weights_are_scaled_and_rounded_to_a_sum_of_one() {
+        assert_eq!(scaled([1.0, 0.0, 3.0], [true; 3]), [0.25, 0.0, 0.75]);
         assert_eq!(scaled([0.0, 1.0, 0.0], [true, false, true]), [0.5, 0.0, 0.5]);
         assert_eq!(readable([1.0 / 3.0; 3]), [0.3334, 0.3333, 0.3333]);
     }
 
+    fn bowl(scales: [f64; 3], target: [f64; 3]) -> impl Fn(&[f64; 3]) -> Slope<3> {
+        move |at| {
+            let way = difference(at, &target);
+            let mut curvature = [[0.0; 3]; 3];
+            (0..3).for_each(|index| curvature[index][index] = 2.0 * scales[index]);
+            Slope {
+                loss: (0..3).map(|index| scales[index] * way[index] * way[index]).sum(),
+                gradient: std::array::from_fn(|index| 2.0 * scales[index] * way[index]),
+                curvature,
+            }
+        }
+    }
+
+    /// Points nearest to a target, by hand, and by `scipy.optimize.minimize(method="SLSQP")` of SciPy 1.17.1.
+    #[test]
+    fn the_lowest_points_of_bowls() {
+        let check = |scales: [f64; 3], target: [f64; 3], free: [bool; 3], expect: [f64; 3]| {
+            let found = descend(scaled([0.0; 3], free), free, bowl(scales, target)).0;
+            let far = difference(&found, &expect).into_iter().any(|way| way.abs() > 1e-6);
+            assert!(!far, "{target:?}: {found:?} {expect:?}");
+        };
+        let (even, all) = ([1.0; 3], [true; 3]);
+        check(even, [0.2, 0.3, 0.5], all, [0.2, 0.3, 0.5]);
+        check(even, [2.0, 0.0, 0.0], all, [1.0, 0.0, 0.0]);
+        check(even, [0.5, 0.5, -1.0], all, [0.5, 0.5, 0.0]);
+        check(even, [1.0, 9.0, 1.0], [true, false, true], [0.5, 0.0, 0.5]);
+        check([1.0, 10.0, 100.0], [0.9, 0.4, 0.3], all, [0.359459459, 0.345945946, 0.294594595]);
+        check([1.0, 10.0, 100.0], [-0.9, 0.8, 0.6], all, [0.0, 0.436363636, 0.563636364]);
+    }
+
     proptest! {
-        /// The nearest point of the simplex to a target is where a plain distance is least, and where projection goes at once.
+        /// From wherever one starts, no step to a corner leads further down.
         #[test]
-        fn the_way_down_ends_at_the_bottom(target in prop::array::uniform4(-1.0..2.0_f64)) {
-            let distance = |at: &[f64; 4]| {
-                let gradient = std::array::from_fn(|i| 2.0 * (at[i] - target[i]));
-                Slope { loss: at.iter().zip(&target).map(|(a, t)| (a - t) * (a - t)).sum(), gradient }
-            };
-            let (found, _) = descend([0.25; 4], [true; 4], distance);
-            let expect = project(target, [true; 4]);
-            prop_assert!((expect.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            for (found, expect) in found.iter().zip(&expect) {
-                prop_assert!(*found >= 0.0 && (found - expect).abs() < 1e-5, "{found} {expect}");
+        fn the_way_down_ends_at_the_bottom(
+            start in prop::array::uniform3(0.01..1.0_f64),
+            scales in prop::array::uniform3(0.1..50.0_f64),
+            target in prop::array::uniform3(-1.0..2.0_f64),
+        ) {
+            let slope = bowl(scales, target);
+            let (found, loss) = descend(scaled(start, [true; 3]), [true; 3], &slope);
+            prop_assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9 && found.iter().all(|own| *own >= 0.0));
+            let here = slope(&found);
+            for corner in 0..3 {
+                let to = std::array::from_fn(|index| f64::from(u8::from(index == corner)));
+                prop_assert!(dot(&here.gradient, &difference(&to, &found)) > -1e-6 * (1.0 + loss), "{found:?}");
             }
             prop_assert!((readable(found).iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }

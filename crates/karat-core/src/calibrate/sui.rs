@@ -2,19 +2,22 @@
 
 #![expect(missing_docs, reason = "names of fields and variants say it")]
 
+mod held_out;
+
+use super::gain::Gain;
 use super::simplex::{Slope, descend, readable, scaled};
 use crate::metric::composite::weighted_mean;
 use crate::profile::{CompositeMean, SuiWeights};
-use crate::stats::logistic::{log_loss, probability};
+use crate::stats::logistic::log_loss_and_probability;
 use crate::stats::rank::{kendall, ranks, spearman};
 use crate::stats::summary::mean;
-use rayon::prelude::*;
+use held_out::{Fits, Ranking};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 const LEAST_TOOLS: usize = 4;
 
-/// Every tool is held out in turn over all pairs, so far more would take hours.
+/// All pairs of tools are fitted anew in every permutation, so far more would take hours.
 pub const MOST_TOOLS: usize = 100;
 
 /// A tool that is ahead by a twentieth of the index is taken to be preferred with odds of e to 1; of a geometric index, by a
@@ -68,16 +71,9 @@ pub struct SuiFit {
     pub tools_held_out: Agreement,
     /// Each expert's ranking against weights that were fitted to the others'; absent where there is one expert only.
     pub experts_held_out: Option<Agreement>,
+    /// In Spearman's rho over the present weights, on held-out tools or on held-out experts, whichever is less.
+    pub gain: Gain,
     pub standings: Vec<ToolStanding>,
-}
-
-impl SuiFit {
-    /// Whether the fitted weights do better than the present ones on everything that was held out.
-    pub fn is_better(&self) -> bool {
-        let is_ahead = |own: f64| self.with_present.rho.is_none_or(|present| own > present + 1e-9);
-        let ahead = |held_out: &Agreement| held_out.rho.is_some_and(is_ahead);
-        ahead(&self.tools_held_out) && self.experts_held_out.as_ref().is_none_or(ahead)
-    }
 }
 
 /// Finds the weights of an index with that mean that make the experts' preferences likeliest, and measures them on what was held out.
@@ -93,41 +89,31 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights, mean: Comp
         ));
     }
     if n > MOST_TOOLS {
-        return Err(format!("{n} ranked tools are too many to hold out one by one; rank at most {MOST_TOOLS}"));
+        return Err(format!("{n} ranked tools are too many to fit again and again; rank at most {MOST_TOOLS}"));
     }
     let today = scaled(present.list(), [true; 5]);
-    let all = preferences(&tools, experts.iter());
-    if all.is_empty() {
+    let fits = Fits::make(&tools, experts, today);
+    let preferences: usize = preferences(&tools, experts.iter()).iter().map(|row| row.times).sum();
+    if preferences == 0 {
         let tied = "every ranking is a single tie, so there is no order to fit; rank some tools above others";
         return Err(tied.to_owned());
     }
-    let fitted = readable(most_likely_weights(all.iter(), today));
-    let others = |own: usize| all.iter().filter(move |row| row.better != own && row.worse != own);
-    let without: Vec<[f64; 5]> = (0..n).into_par_iter().map(|own| most_likely_weights(others(own), today)).collect();
-    let held_out = |expert: &Expert| -> Vec<f64> {
-        let others = |own: usize| expert.order.keys().copied().filter(move |other| *other != own);
-        expert.order.keys().map(|&own| tools.beaten(own, others(own), &without[own])).collect()
-    };
+    let fitted = readable(fits.all);
+    let rankings = fits.rankings(&tools, experts);
     let by = |weights: [f64; 5]| {
-        move |expert: &Expert| -> Vec<f64> { expert.order.keys().map(|&tool| tools.index(tool, &weights)).collect() }
+        let order = |own: &Ranking| own.tools.iter().map(|&tool| tools.index(tool, &weights)).collect::<Vec<_>>();
+        agreement(&rankings, order)
     };
-    let without_expert = |own: usize| {
-        let others = experts.iter().enumerate().filter(|(other, _)| *other != own).map(|(_, expert)| expert);
-        agreement(&experts[own..=own], by(most_likely_weights(preferences(&tools, others).iter(), today)))
-    };
-    let experts_held_out = (experts.len() > 1).then(|| {
-        let each: Vec<Agreement> = (0..experts.len()).into_par_iter().map(without_expert).collect();
-        averaged(&each)
-    });
     Ok(SuiFit {
         present: listed(today),
         fitted: listed(fitted),
-        preferences: all.iter().map(|row| row.times).sum(),
-        with_present: agreement(experts, by(today)),
-        in_sample: agreement(experts, by(fitted)),
-        tools_held_out: agreement(experts, held_out),
-        experts_held_out,
-        standings: standings(&tools, experts, [today, fitted], &without),
+        preferences,
+        with_present: by(today),
+        in_sample: by(fitted),
+        tools_held_out: agreement(&rankings, |own| own.tools_held_out.clone()),
+        experts_held_out: (experts.len() > 1).then(|| agreement(&rankings, |own| own.expert_held_out.clone())),
+        gain: held_out::gain(&tools, experts, today, &rankings),
+        standings: standings(&tools, experts, [today, fitted], &fits),
     })
 }
 
@@ -186,32 +172,40 @@ fn preferences<'e>(tools: &RankedTools<'_>, experts: impl Iterator<Item = &'e Ex
     times.into_iter().map(row).collect()
 }
 
-/// The ridge makes the loss strictly convex, so that there is one answer.
-fn most_likely_weights<'p>(rows: impl Iterator<Item = &'p Preference> + Clone, today: [f64; 5]) -> [f64; 5] {
+/// The ridge makes the loss strictly convex, so that there is one answer, wherever the search starts.
+fn most_likely_weights<'p>(
+    rows: impl Iterator<Item = &'p Preference> + Clone,
+    today: [f64; 5],
+    start: [f64; 5],
+) -> [f64; 5] {
     let slope = |weights: &[f64; 5]| {
         let mut loss = 0.0;
-        let mut gradient = [0.0; 5];
+        let (mut gradient, mut curvature) = ([0.0; 5], [[0.0; 5]; 5]);
         for row in rows.clone() {
             let odds = STEEPNESS * row.ahead.iter().zip(weights).map(|(ahead, weight)| ahead * weight).sum::<f64>();
             let times = row.times as f64;
-            loss += times * log_loss(odds);
-            let push = times * STEEPNESS * (1.0 - probability(odds));
-            gradient.iter_mut().zip(&row.ahead).for_each(|(slope, ahead)| *slope -= push * ahead);
+            let (one, p) = log_loss_and_probability(odds);
+            loss += times * one;
+            let (push, bend) = (times * STEEPNESS * (1.0 - p), times * STEEPNESS * STEEPNESS * p * (1.0 - p));
+            for (part, ahead) in row.ahead.iter().enumerate() {
+                gradient[part] -= push * ahead;
+                curvature[part].iter_mut().zip(&row.ahead).for_each(|(sum, other)| *sum += bend * ahead * other);
+            }
         }
-        for (slope, (weight, today)) in gradient.iter_mut().zip(weights.iter().zip(&today)) {
+        for (part, (weight, today)) in weights.iter().zip(&today).enumerate() {
             loss += RIDGE * (weight - today) * (weight - today);
-            *slope += 2.0 * RIDGE * (weight - today);
+            gradient[part] += 2.0 * RIDGE * (weight - today);
+            curvature[part][part] += 2.0 * RIDGE;
         }
-        Slope { loss, gradient }
+        Slope { loss, gradient, curvature }
     };
-    descend(today, [true; 5], slope).0
+    descend(start, [true; 5], slope).0
 }
 
-fn agreement(experts: &[Expert], order: impl Fn(&Expert) -> Vec<f64>) -> Agreement {
-    let each = experts.iter().map(|expert| {
-        let wanted: Vec<f64> = expert.order.values().copied().collect();
-        let found = order(expert);
-        Agreement { rho: spearman(&found, &wanted), tau: kendall(&found, &wanted) }
+fn agreement(rankings: &[Ranking], order: impl Fn(&Ranking) -> Vec<f64>) -> Agreement {
+    let each = rankings.iter().map(|own| {
+        let found = order(own);
+        Agreement { rho: spearman(&found, &own.wanted), tau: kendall(&found, &own.wanted) }
     });
     averaged(&each.collect::<Vec<_>>())
 }
@@ -221,12 +215,7 @@ fn averaged(each: &[Agreement]) -> Agreement {
     Agreement { rho: of(|own| own.rho), tau: of(|own| own.tau) }
 }
 
-fn standings(
-    tools: &RankedTools<'_>,
-    experts: &[Expert],
-    weights: [[f64; 5]; 2],
-    without: &[[f64; 5]],
-) -> Vec<ToolStanding> {
+fn standings(tools: &RankedTools<'_>, experts: &[Expert], weights: [[f64; 5]; 2], fits: &Fits) -> Vec<ToolStanding> {
     let n = tools.parts.len();
     let mut by_experts: Vec<Vec<f64>> = vec![Vec::new(); n];
     for expert in experts {
@@ -237,7 +226,7 @@ fn standings(
     }
     let [present, fitted] =
         weights.map(|weights| ranks(&(0..n).map(|own| -tools.index(own, &weights)).collect::<Vec<_>>()));
-    let place = |own: usize| n as f64 - tools.beaten(own, (0..n).filter(|other| *other != own), &without[own]);
+    let place = |own: usize| n as f64 - tools.beaten(own, (0..n).filter(|other| *other != own), fits.without_tool(own));
     let standing = |own: usize| ToolStanding {
         experts: mean(&by_experts[own]).unwrap_or_default(),
         present: present[own],

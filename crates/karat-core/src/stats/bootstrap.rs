@@ -98,6 +98,27 @@ pub fn interval_of_mean(values: &[f64], clusters: Option<&[usize]>, options: &Bo
     estimate(Some(mean), units, method, options, drawn, left_out)
 }
 
+/// Any figure of units, such as a rank correlation, with its interval. `figure` gets how often each unit was drawn.
+///
+/// The samples depend on the order of the units, which the caller makes the same for the same data. There must be a seed.
+pub(crate) fn interval_of_units(
+    units: usize,
+    figure: impl Fn(&[u32]) -> Option<f64> + Sync,
+    seed: u64,
+    options: &BootstrapOptions,
+) -> IntervalEstimate {
+    let draw = |number: usize| {
+        let mut random = Random::new(seed, number as u64);
+        let mut times = vec![0; units];
+        (0..units).for_each(|_| times[random.below(units)] += 1);
+        figure(&times)
+    };
+    let drawn = || (0..options.resamples).into_par_iter().with_min_len(32).filter_map(draw).collect();
+    let without = |own: usize| figure(&(0..units).map(|unit| u32::from(unit != own)).collect::<Vec<_>>());
+    let left_out = || (0..units).filter_map(without).collect();
+    estimate(figure(&vec![1; units]), units, method(options.kind, false, false), options, drawn, left_out)
+}
+
 /// A figure with the interval that its samples give, and for BCa its values without one unit each.
 fn estimate(
     value: Option<f64>,
@@ -191,4 +212,40 @@ pub(super) fn acceleration(left_out: &[f64]) -> f64 {
 /// The value below which that share of sorted values lies; there must be at least one value.
 fn at_share(sorted: &[f64], share: f64) -> f64 {
     summary::quantile(sorted, share).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_of_units_that_is_a_mean_has_the_interval_of_a_mean() {
+        // Sorted, as the mean sorts them, and so with the same samples.
+        let values = [0.0, 0.1, 0.15, 0.4, 0.45, 0.5, 0.8, 0.9, 1.0];
+        let options = BootstrapOptions { resamples: 1_000, seed: Some(7), ..BootstrapOptions::default() };
+        let mean = |times: &[u32]| {
+            let drawn: u32 = times.iter().sum();
+            Some(
+                values.iter().zip(times).map(|(value, times)| value * f64::from(*times)).sum::<f64>()
+                    / f64::from(drawn),
+            )
+        };
+        let found = interval_of_units(values.len(), mean, 7, &options).interval.unwrap();
+        let expect = interval_of_mean(&values, None, &options).interval.unwrap();
+        assert!(
+            (found.low - expect.low).abs() < 1e-12 && (found.high - expect.high).abs() < 1e-12,
+            "{found:?} {expect:?}"
+        );
+        assert_eq!((found.method, found.n), (expect.method, 9));
+    }
+
+    #[test]
+    fn figures_without_an_interval_say_why() {
+        let options = BootstrapOptions { resamples: 100, ..BootstrapOptions::default() };
+        let why =
+            |units: usize, figure: fn(&[u32]) -> Option<f64>| interval_of_units(units, figure, 1, &options).interval;
+        assert_eq!(why(5, |_| Some(0.25)), Err(NoInterval::NothingVaries));
+        assert_eq!(why(1, |_| Some(0.25)), Err(NoInterval::OneUnit));
+        assert_eq!(why(5, |_| None), Err(NoInterval::Undefined));
+    }
 }

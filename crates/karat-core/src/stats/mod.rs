@@ -9,6 +9,7 @@ pub mod interval;
 pub mod jackknife;
 pub(crate) mod logistic;
 pub mod paired;
+pub(crate) mod permutation;
 pub mod random;
 pub mod rank;
 pub mod summary;

@@ -30,6 +30,13 @@ impl Random {
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
+
+    /// Puts values into an order drawn from all that there are, each as likely as any other (Fisher and Yates 1938).
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+    }
 }
 
 /// A seed that follows from the numbers and their order alone. Zero with and without a sign is the same number.
@@ -60,6 +67,19 @@ mod tests {
         assert!(counts.iter().all(|n| n.abs_diff(10_000) < 463), "{counts:?}");
         let mean = (0..10_000).map(|_| random.unit()).sum::<f64>() / 10_000.0;
         assert!((mean - 0.5).abs() < 0.0145, "{mean}");
+    }
+
+    #[test]
+    fn all_orders_are_drawn_alike() {
+        let mut random = Random::new(3, 0);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..24_000 {
+            let mut values = [0, 1, 2, 3];
+            random.shuffle(&mut values);
+            *counts.entry(values).or_insert(0_u32) += 1;
+        }
+        // Five standard deviations of a count of 1,000.
+        assert!(counts.len() == 24 && counts.values().all(|n| n.abs_diff(1_000) < 155), "{counts:?}");
     }
 
     #[test]

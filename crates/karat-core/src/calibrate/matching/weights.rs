@@ -4,9 +4,9 @@ use crate::calibrate::simplex::{Slope, descend, readable, scaled};
 use crate::matching::assign::quantum;
 use crate::matching::outcome::Parts;
 use crate::matching::pair::weigh;
-use crate::metric::counts::Counts;
 use crate::profile::{Profile, Unstated, Weights};
-use crate::stats::logistic::{Logistic, probability};
+use crate::stats::agreement::kappa_of_table;
+use crate::stats::logistic::{Logistic, STEEPNESS_RIDGE, probability};
 
 /// Ridge penalty towards the present weights, worth about ten pairs.
 const RIDGE: f64 = 10.0;
@@ -35,7 +35,11 @@ pub(super) fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weig
         let mut logistic = Logistic::default();
         descend(start, free, |found| {
             let here = slope(rows, &whole(found), &today, profile.unstated, &mut logistic);
-            Slope { loss: here.loss, gradient: here.gradient.map(|slope| portion * slope) }
+            Slope {
+                loss: here.loss,
+                gradient: here.gradient.map(|slope| portion * slope),
+                curvature: here.curvature.map(|row| row.map(|bend| portion * portion * bend)),
+            }
         })
     };
     let ((from_today, loss), (from_equal, other)) = (down(scaled(listed, free)), down(scaled([0.0; 4], free)));
@@ -97,7 +101,8 @@ pub(super) fn rescaled(own: &Weights, other: &Weights) -> Weights {
     }
 }
 
-/// The loss at some weights, with the steepness that suits them best, and its slope. `logistic` is where to look from.
+/// The loss at some weights, with the steepness that suits them best, its slope, and about how that changes: as if scores were
+/// straight in the weights, which keeps the curvature positive. `logistic` is where to look from.
 pub(super) fn slope(
     rows: &[(&Parts, bool)],
     weights: &[f64; 4],
@@ -110,44 +115,61 @@ pub(super) fn slope(
         rows.iter().map(|(parts, matched)| (weigh(parts, &named, unstated), *matched)).collect();
     *logistic = logistic.fitted(&scored);
     let mut loss = logistic.loss(&scored);
-    let mut gradient = [0.0; 4];
+    let (mut gradient, mut curvature) = ([0.0; 4], [[0.0; 4]; 4]);
+    // How the slopes of base and steepness change with these and with the weights.
+    let (mut own, mut mixed) = ([1e-12, 0.0, STEEPNESS_RIDGE], [[0.0; 2]; 4]);
     for ((parts, _), &(score, matched)) in rows.iter().zip(&scored) {
-        let push = logistic.steepness * (probability(logistic.log_odds(score)) - f64::from(matched));
         let there = parts.list();
         let total: f64 = there.iter().zip(weights).filter(|(part, _)| part.is_some()).map(|(_, weight)| weight).sum();
-        for (slope, part) in gradient.iter_mut().zip(there) {
-            *slope += push
-                * match (part, unstated) {
-                    (None, _) => 0.0,
-                    (Some(part), Unstated::Zero) => part,
-                    (Some(part), Unstated::LeaveOut) if total > 0.0 => (part - score) / total,
-                    (Some(_), Unstated::LeaveOut) => 0.0,
-                };
+        let rise = there.map(|part| match (part, unstated) {
+            (None, _) => 0.0,
+            (Some(part), Unstated::Zero) => logistic.steepness * part,
+            (Some(part), Unstated::LeaveOut) if total > 0.0 => logistic.steepness * (part - score) / total,
+            (Some(_), Unstated::LeaveOut) => 0.0,
+        });
+        let p = probability(logistic.log_odds(score));
+        let (push, bend) = (p - f64::from(matched), p * (1.0 - p));
+        own = [own[0] + bend, own[1] + bend * score, own[2] + bend * score * score];
+        for part in 0..4 {
+            gradient[part] += push * rise[part];
+            mixed[part] = [mixed[part][0] + bend * rise[part], mixed[part][1] + bend * rise[part] * score];
+            (0..4).for_each(|other| curvature[part][other] += bend * rise[part] * rise[other]);
         }
     }
-    for (slope, (weight, today)) in gradient.iter_mut().zip(weights.iter().zip(today)) {
-        loss += RIDGE * (weight - today) * (weight - today);
-        *slope += 2.0 * RIDGE * (weight - today);
+    // Base and steepness follow the weights, which makes the loss bend less.
+    let [a, b, c] = own;
+    for part in 0..4 {
+        let [x, y] = mixed[part];
+        let follow = [(c * x - b * y) / (a * c - b * b), (a * y - b * x) / (a * c - b * b)];
+        (0..4).for_each(|other| curvature[part][other] -= follow[0] * mixed[other][0] + follow[1] * mixed[other][1]);
     }
-    Slope { loss, gradient }
+    for (part, (weight, today)) in weights.iter().zip(today).enumerate() {
+        loss += RIDGE * (weight - today) * (weight - today);
+        gradient[part] += 2.0 * RIDGE * (weight - today);
+        curvature[part][part] += 2.0 * RIDGE;
+    }
+    Slope { loss, gradient, curvature }
 }
 
-/// The threshold with the highest F1; of equals, the one in the middle of the widest gap between scores.
+/// The threshold with the highest kappa; of equals, the one in the middle of the widest gap between scores.
 pub(super) fn threshold(mut scored: Vec<(f64, bool)>) -> f64 {
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let all = scored.iter().filter(|(_, matched)| *matched).count();
-    let mut taken = Counts { tp: 0, fp: 0, fn_: all };
+    // Labels by decisions; at first nothing is taken.
+    let mut table = [[(scored.len() - all) as f64, 0.0], [all as f64, 0.0]];
     let (mut best, mut widest, mut chosen) = (f64::NEG_INFINITY, 0.0, 0.0);
     let mut groups = scored.chunk_by(|a, b| quantum(a.0) == quantum(b.0)).peekable();
     while let Some(tied) = groups.next() {
-        let matches = tied.iter().filter(|(_, matched)| *matched).count();
-        taken += Counts { tp: matches, fp: tied.len() - matches, fn_: 0 };
-        taken.fn_ = all - taken.tp;
+        for (_, matched) in tied {
+            let [refused, taken] = &mut table[usize::from(*matched)];
+            *refused -= 1.0;
+            *taken += 1.0;
+        }
         let high = tied.last().map_or(0.0, |(score, _)| *score);
         let low = groups.peek().and_then(|next| next.first()).map_or(0.0, |(score, _)| *score);
-        let f1 = taken.f_beta(1.0).unwrap_or(0.0);
-        if f1 > best || f1 == best && high - low > widest {
-            (best, widest, chosen) = (f1, high - low, between(low, high));
+        let kappa = kappa_of_table(&table).unwrap_or(0.0);
+        if kappa > best || kappa == best && high - low > widest {
+            (best, widest, chosen) = (kappa, high - low, between(low, high));
         }
     }
     chosen

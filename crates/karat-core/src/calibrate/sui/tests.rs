@@ -1,4 +1,5 @@
 use super::*;
+use crate::stats::random::Random;
 use proptest::prelude::*;
 
 const TODAY: SuiWeights = SuiWeights {
@@ -18,7 +19,7 @@ fn expert(tools: &[Parts], weights: [f64; 5]) -> Expert {
 
 /// Tools whose parts have nothing to do with each other.
 fn drawn(count: usize, seed: u64) -> Vec<Parts> {
-    let mut random = crate::stats::random::Random::new(seed, 0);
+    let mut random = Random::new(seed, 0);
     (0..count).map(|_| std::array::from_fn(|_| random.unit())).collect()
 }
 
@@ -30,7 +31,7 @@ fn planted_weights_come_back_in_their_order() {
     let [f2, target, precision, reasoning, calibration] = found.fitted.list();
     assert!(target > reasoning && reasoning > calibration && calibration > f2 && f2 >= precision, "{found:?}");
     assert!(found.in_sample.rho > Some(0.99) && found.tools_held_out.rho > Some(0.98), "{found:?}");
-    assert!(found.with_present.rho < found.tools_held_out.rho && found.is_better());
+    assert!(found.with_present.rho < found.tools_held_out.rho && found.gain.is_recommended(), "{:?}", found.gain);
     assert_eq!((found.preferences, found.experts_held_out), (780, None));
 }
 
@@ -56,7 +57,7 @@ fn an_order_by_the_weights_of_today_leaves_nothing_to_gain() {
     let tools = drawn(12, 2);
     let found = fit(&tools, &[expert(&tools, TODAY.list())], &TODAY, CompositeMean::AsPublished).unwrap();
     assert_eq!((found.with_present.rho, found.with_present.tau), (Some(1.0), Some(1.0)));
-    assert!(!found.is_better());
+    assert!(!found.gain.is_recommended());
 }
 
 #[test]
@@ -69,14 +70,57 @@ fn an_order_by_chance_does_not_hold() {
 
 #[test]
 fn experts_are_held_out_too() {
-    let tools = drawn(15, 5);
+    let tools = drawn(30, 5);
     let (one, two) = (expert(&tools, [0.0, 1.0, 0.0, 0.0, 0.0]), expert(&tools, [0.0, 0.9, 0.1, 0.0, 0.0]));
     let alike = fit(&tools, &[one.clone(), two], &TODAY, CompositeMean::AsPublished).unwrap();
-    assert!(alike.experts_held_out.unwrap().rho > Some(0.9) && alike.is_better(), "{alike:?}");
+    assert!(alike.experts_held_out.unwrap().rho > Some(0.9) && alike.gain.is_recommended(), "{alike:?}");
     // Who thinks the opposite agrees with nothing that was learned from the other.
     let order = one.order.iter().map(|(tool, value)| (*tool, -value)).collect();
     let torn = fit(&tools, &[one, Expert { name: "b".to_owned(), order }], &TODAY, CompositeMean::AsPublished).unwrap();
-    assert!(torn.experts_held_out.unwrap().rho < Some(0.5) && !torn.is_better(), "{torn:?}");
+    assert!(torn.experts_held_out.unwrap().rho < Some(0.5) && !torn.gain.is_recommended(), "{torn:?}");
+}
+
+#[test]
+fn weights_of_few_tools_are_never_recommended() {
+    let tools = drawn(29, 5);
+    let found = fit(&tools, &[expert(&tools, [0.0, 1.0, 0.0, 0.0, 0.0])], &TODAY, CompositeMean::AsPublished).unwrap();
+    assert!(found.gain.estimate.interval.unwrap().low > 0.1 && found.gain.p.is_none(), "{found:?}");
+    assert_eq!(found.gain.verdict().unwrap_err().reason(), "29 tools, and a recommendation needs 30");
+}
+
+/// At one in twenty, more than four of twenty are recommended in one simulation of four hundred.
+#[test]
+fn rankings_by_chance_are_hardly_ever_recommended() {
+    let is_recommended = |seed: &u64| {
+        let (tools, drawn) = (drawn(30, 2 * seed), drawn(30, 2 * seed + 1));
+        let expert = |at: usize| Expert {
+            name: at.to_string(),
+            order: drawn.iter().map(|values| values[at]).enumerate().collect(),
+        };
+        let experts: Vec<Expert> = (0..=usize::from(seed.is_multiple_of(4))).map(expert).collect();
+        let found = fit(&tools, &experts, &TODAY, CompositeMean::AsPublished).unwrap();
+        found.gain.is_recommended()
+    };
+    let count = (0..20).filter(is_recommended).count();
+    assert!(count <= 4, "{count} of 20");
+}
+
+#[test]
+fn what_the_present_weights_explain_stays_when_rankings_are_shuffled() {
+    let tools = drawn(40, 7);
+    let ranked = RankedTools { parts: &tools, mean: CompositeMean::AsPublished };
+    let today = TODAY.list();
+    let mut noise = Random::new(7, 7);
+    let order = (0..40).map(|own| (own, ranked.index(own, &today) + 0.2 * noise.unit())).collect();
+    let experts = [Expert { name: "anna".to_owned(), order }];
+    let rho = |experts: &[Expert]| {
+        let index: Vec<f64> = experts[0].order.keys().map(|&own| ranked.index(own, &today)).collect();
+        spearman(&index, &experts[0].order.values().copied().collect::<Vec<_>>()).unwrap()
+    };
+    let rests = held_out::Unexplained::new(&ranked, &experts, today, &held_out::order(&ranked));
+    let shuffled: Vec<f64> = (0..50).map(|n| rho(&rests.shuffled(&experts, &mut Random::new(1, n)))).collect();
+    let average = mean(&shuffled).unwrap();
+    assert!((average - rho(&experts)).abs() < 0.05 && shuffled[0] != shuffled[1], "{average} {}", rho(&experts));
 }
 
 #[test]

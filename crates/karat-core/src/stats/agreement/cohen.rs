@@ -20,13 +20,16 @@ pub fn cohen(ratings: &Ratings, a: usize, b: usize, weights: Weights) -> Value {
 
 /// Cohen's kappa of two raters who say yes or no; none where both always say one and the same.
 pub(crate) fn binary_kappa(answers: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
-    let (mut first, mut second, mut differing) = ([0.0; 2], [0.0; 2], 0.0);
-    for (a, b) in answers {
-        first[usize::from(a)] += 1.0;
-        second[usize::from(b)] += 1.0;
-        differing += f64::from(a != b);
-    }
-    let total = first[0] + first[1];
+    let mut table = [[0.0; 2]; 2];
+    answers.for_each(|(a, b)| table[usize::from(a)][usize::from(b)] += 1.0);
+    kappa_of_table(&table)
+}
+
+/// The same of how often the first said no or yes, and of these how often the second did.
+pub(crate) fn kappa_of_table(&[[neither, second_alone], [first_alone, both]]: &[[f64; 2]; 2]) -> Option<f64> {
+    let first = [neither + second_alone, first_alone + both];
+    let second = [neither + first_alone, second_alone + both];
+    let (total, differing) = (first[0] + first[1], first_alone + second_alone);
     let expected = expected(&first, &second, &[0.0, 1.0], total);
     Sums { total, observed: [differing; 3], expected }.kappa(Weights::Equal).ok()
 }
