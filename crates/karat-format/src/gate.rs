@@ -29,6 +29,9 @@ pub struct DemandsV1 {
     /// Let a demand be met by fewer than 30 cases.
     #[serde(default)]
     pub allow_small_n: bool,
+    /// The share of a tool's cases that must have a report before a demand is met; 0.9 where absent.
+    #[schemars(range(min = 0, max = 1))]
+    pub min_coverage: Option<f64>,
     /// Demands on single metrics.
     #[serde(default, rename = "rule", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<BoundV1>,

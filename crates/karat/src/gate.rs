@@ -166,6 +166,7 @@ fn join_demands(request: &GateRequest, stated: DemandsV1, sides: &[Side]) -> Res
     joined.max_cost = joined.max_cost.or(stated.max_cost);
     joined.judge_licence = joined.judge_licence.or(stated.judge_licence);
     joined.allow_small_n |= stated.allow_small_n;
+    joined.min_coverage = joined.min_coverage.or(stated.min_coverage);
     let nothing = joined.rules.is_empty() && joined.no_worse_than.is_none();
     if nothing && joined.max_cost.is_none() && joined.judge_licence.is_none() {
         return Err(Failure::usage("no demands; use --min f1=0.6, --no-worse-than BASELINE or --rules FILE"));
@@ -239,6 +240,8 @@ fn check(report: &AnyReport, tools: &[Side], demands: &DemandsV1, no_worse: Opti
         }
         all.extend(no_worse.into_iter().flat_map(|no_worse| no_worse.check(&tool.tool)));
     }
+    let least = demands.min_coverage.unwrap_or(MIN_COVERAGE);
+    all.extend(tools.iter().filter_map(|tool| too_low_coverage(tool, least)));
     all.extend(demands.max_cost.map(|most| cost(report, tools, most)));
     match (report, demands.judge_licence) {
         (_, None) => {}
@@ -259,6 +262,27 @@ fn check(report: &AnyReport, tools: &[Side], demands: &DemandsV1, no_worse: Opti
         outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds),
         demands: all,
         warnings: no_worse.map(NoWorse::warnings).unwrap_or_default(),
+    })
+}
+
+/// Default share of cases that must have a report.
+const MIN_COVERAGE: f64 = 0.9;
+
+/// What keeps a gate from passing on a part of the cases: what is missing may be the harder ones.
+fn too_low_coverage(tool: &Side, least: f64) -> Option<DemandV1> {
+    let (counted, planned) = (tool.cases.values().filter(|case| case.counted).count(), tool.cases.len());
+    let coverage = counted as f64 / planned.max(1) as f64;
+    (coverage < least - NEAR).then(|| DemandV1 {
+        tool: Some(tool.tool.clone()),
+        demand: format!("coverage ≥ {least}"),
+        value: Some(coverage),
+        outcome: DemandOutcomeV1::Inconclusive,
+        why: format!(
+            "{counted} of {} have a report, and those without may be harder; run them again, or accept them with --min-coverage",
+            count(planned, "case")
+        ),
+        n: Some(planned),
+        ..DemandV1::default()
     })
 }
 

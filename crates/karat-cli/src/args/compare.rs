@@ -136,6 +136,11 @@ pub(crate) struct GateArgs {
     /// Let demands pass with fewer than 30 cases.
     #[arg(long)]
     pub(crate) allow_small_n: bool,
+    /// Share of cases that must have a report.
+    ///
+    /// With fewer, such as after an outage, the gate is inconclusive: what is missing may be the harder half. Default: 0.9.
+    #[arg(long, value_name = "X", value_parser = margin)]
+    pub(crate) min_coverage: Option<f64>,
     /// Refuse a report with another digest.
     ///
     /// blake3: and 64 hexadecimal digits; `karat gate` prints the digest of every report file.

@@ -45,11 +45,12 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "xml", "txt"])?;
     let bound = |metric, min, max| BoundV1 { metric, min, max, tool: None };
     let store = args.store.location()?;
-    let GateArgs { min, max, no_worse_than, metrics, margin, max_cost, allow_small_n, .. } = args;
+    let GateArgs { min, max, no_worse_than, metrics, margin, max_cost, allow_small_n, min_coverage, .. } = args;
     let min = min.into_iter().map(|(id, least)| bound(id, Some(least), None));
     let max = max.into_iter().map(|(id, most)| bound(id, None, Some(most)));
     let (rules, judge_licence) = (min.chain(max).collect(), args.require_judge_licence);
-    let demands = DemandsV1 { rules, no_worse_than, metrics, margin, max_cost, judge_licence, allow_small_n };
+    let demands =
+        DemandsV1 { rules, no_worse_than, metrics, margin, max_cost, judge_licence, allow_small_n, min_coverage };
     let request = GateRequest {
         report: args.report,
         tools: args.tools,

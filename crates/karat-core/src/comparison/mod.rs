@@ -18,7 +18,7 @@ use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::{
     self, DifferenceVerdict, McNemar, cohens_dz, holm_of_tested, mcnemar, minimum_detectable, unseen_share,
 };
-use crate::stats::summary::standard_error;
+use crate::stats::summary::{mean, standard_error};
 
 /// Default margin below which a difference does not matter.
 pub const MARGIN: f64 = 0.02;
@@ -197,6 +197,30 @@ impl FoundCount {
     pub fn flaky(self) -> bool {
         self.found > 0 && self.found < self.trials
     }
+}
+
+/// What a metric over the trials of a case is expected to be with fewer of them, any being left out alike.
+///
+/// Of a golden found in k of T trials, m trials all miss it in `C(T−k, m) / C(T, m)` of the choices, and all find it in
+/// `C(k, m) / C(T, m)`. Undefined without goldens, for another metric, and of the consistency of one trial.
+pub fn at_fewer_trials(id: &str, goldens: &[FoundCount], trials: usize) -> Option<f64> {
+    let share = |of: usize, all: usize| -> f64 {
+        (0..trials).map(|at| of.saturating_sub(at) as f64 / (all - at) as f64).product()
+    };
+    let value = |count: &FoundCount| {
+        if count.trials < trials {
+            return None;
+        }
+        let (none, all) = (share(count.trials - count.found, count.trials), share(count.found, count.trials));
+        match id {
+            "found_any" => Some(1.0 - none),
+            "found_all" => Some(all),
+            "consistency" if trials > 1 => Some(none + all),
+            _ => None,
+        }
+    };
+    let values: Option<Vec<f64>> = goldens.iter().map(value).collect();
+    mean(&values.filter(|_| trials > 0)?)
 }
 
 /// What became of goldens from one side to the other. Every golden counts once, however many trials there are.

@@ -170,6 +170,34 @@ fn clusters_that_agree_count_as_one_each() {
     assert_eq!(found.verdict, DifferenceVerdict::Inconclusive);
 }
 
+/// Every choice of trials counted one by one.
+#[test]
+fn metrics_over_trials_are_the_mean_of_all_choices_of_fewer() {
+    let goldens = [(0, 5), (1, 5), (3, 5), (5, 5)].map(|(found, trials)| FoundCount { found, trials });
+    for fewer in 1..=5_usize {
+        let choices: Vec<u32> = (0..32_u32).filter(|choice| choice.count_ones() as usize == fewer).collect();
+        for id in ["found_any", "found_all", "consistency"] {
+            let of_golden = |found: usize| {
+                let hits = |choice: &u32| (choice & ((1 << found) - 1)).count_ones() as usize;
+                let counts = |choice: &&u32| match id {
+                    "found_any" => hits(choice) > 0,
+                    "found_all" => hits(choice) == fewer,
+                    _ => hits(choice) == 0 || hits(choice) == fewer,
+                };
+                choices.iter().filter(counts).count() as f64 / choices.len() as f64
+            };
+            let expected = goldens.iter().map(|golden| of_golden(golden.found)).sum::<f64>() / 4.0;
+            let found = at_fewer_trials(id, &goldens, fewer);
+            match (id, fewer) {
+                ("consistency", 1) => assert_eq!(found, None),
+                _ => assert!(found.is_some_and(|v| (v - expected).abs() < 1e-12), "{id} {fewer}: {found:?} {expected}"),
+            }
+        }
+    }
+    assert_eq!(at_fewer_trials("found_any", &goldens, 6), None);
+    assert_eq!(at_fewer_trials("recall", &goldens, 1), None);
+}
+
 #[test]
 fn goldens_count_once_however_many_trials() {
     let tally = |found, trials| FoundCount { found, trials };

@@ -3,9 +3,10 @@
 //! The figure of each side is computed from all of its cases and compared with what the side states; where the two differ, the
 //! metric is not compared.
 
+use super::are_compared;
 use super::pairing::Paired;
 use super::side::{CaseSide, Side, SideKind};
-use karat_core::comparison::{Pairs, Row, Statistic, ToolScores};
+use karat_core::comparison::{FoundCount, Pairs, Row, Statistic, ToolScores, at_fewer_trials};
 use karat_core::metric::levels::{Cell, adaptive_error, swept};
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Scale;
@@ -17,9 +18,38 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many cases have trials that count on one side only, and what either side states where all of its cases are compared.
 pub(super) fn stated_figures(pair: &Paired<'_>, id: &str) -> (usize, [Option<f64>; 2]) {
     let left_out = pair.cases.iter().filter(|(_, a, b)| a.counted != b.counted).count();
-    let same_cases = left_out == 0 && pair.left_out.is_empty();
+    let same_cases = left_out == 0 && pair.left_out.is_empty() && !has_other_trials(pair, id);
     let stated = |side: &Side| side.stated.get(id)?.value.filter(|_| same_cases);
     (left_out, [stated(pair.a), stated(pair.b)])
+}
+
+/// The metrics over all trials of a case, whose values depend on how many there are.
+const OVER_TRIALS: [&str; 3] = ["found_any", "found_all", "consistency"];
+
+/// Whether a metric depends on the number of trials, and both sides have different numbers.
+pub(super) fn has_other_trials(pair: &Paired<'_>, id: &str) -> bool {
+    let differ = |(_, a, b): &(&str, &CaseSide, &CaseSide)| {
+        are_compared(a, b) && trials(a).zip(trials(b)).is_some_and(|(a, b)| a != b)
+    };
+    OVER_TRIALS.contains(&id) && pair.cases.iter().any(differ)
+}
+
+/// How many trials of a case count; none where the side does not say what was found.
+fn trials(case: &CaseSide) -> Option<usize> {
+    case.found.values().map(|count| count.trials).max()
+}
+
+/// The values of both sides of a case, of a metric over trials at the smaller number of them.
+fn paired_values(id: &str, a: &CaseSide, b: &CaseSide) -> Option<[f64; 2]> {
+    let values = || Some([a.values.get(id)?, b.values.get(id)?]);
+    let (Some(of_a), Some(of_b)) = (trials(a), trials(b)) else { return values() };
+    if of_a == of_b || !OVER_TRIALS.contains(&id) {
+        return values();
+    }
+    let fewer = |side: &CaseSide| {
+        at_fewer_trials(id, &side.found.values().copied().collect::<Vec<FoundCount>>(), of_a.min(of_b))
+    };
+    Some([fewer(a)?, fewer(b)?])
 }
 
 /// The figures of all cases, of those metrics that a side keeps the data of; means over the parts of a suite are ignored.
@@ -186,7 +216,11 @@ impl MetricFormula {
     /// The values of both sides, case by case, and the indices of these cases among those of the pair.
     pub(super) fn pairs(&self, pair: &Paired<'_>) -> (Pairs<'_>, Vec<usize>) {
         let (mut rows, mut cases) = (Vec::new(), Vec::new());
-        for (at, (name, a, b)) in pair.cases.iter().enumerate().filter(|(_, (_, a, b))| a.counted && b.counted) {
+        let depends_on_trials = OVER_TRIALS.contains(&self.id.as_str());
+        for (at, (name, a, b)) in pair.cases.iter().enumerate().filter(|(_, (_, a, b))| are_compared(a, b)) {
+            if depends_on_trials && paired_values(&self.id, a, b).is_none() {
+                continue;
+            }
             let both = [self.row(name, a), self.row(name, b)];
             // The metric does not apply to a case that adds nothing on either side.
             if both.iter().any(|row| !row.is_empty()) {
@@ -196,7 +230,7 @@ impl MetricFormula {
         }
         let values = |at: &usize| {
             let (_, a, b) = &pair.cases[*at];
-            Some([a.values.get(&self.id)?, b.values.get(&self.id)?])
+            paired_values(&self.id, a, b)
         };
         // The differences of cases say more than two sums do.
         let values = self.is_mean_of_cases().then(|| cases.iter().map(values).collect::<Option<_>>()).flatten();

@@ -76,6 +76,14 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     for id in &ids {
         let formulas: Vec<Result<MetricFormula, NotCompared>> =
             paired.iter().map(|(pair, _)| MetricFormula::checked(&[pair.a, pair.b], id)).collect();
+        for (pair, formula) in paired.iter().map(|(pair, _)| pair).zip(&formulas) {
+            let is_compared = formula.is_ok() && measure::has_other_trials(pair, id);
+            let warning =
+                format!("{id} depends on how many trials there are: compared at the smaller number of either side");
+            if is_compared && !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
         let metrics: Vec<PairedMetric<'_>> =
             paired.iter().zip(&formulas).map(|(paired, formula)| paired_metric(paired, id, formula)).collect();
         let compared = karat_core::comparison::compare(&metrics, &request.rules);
@@ -170,9 +178,14 @@ fn without_metrics(pair: &Paired<'_>, across_judges: bool) -> PairV1 {
     }
 }
 
+/// Whether both sides have trials of a case that count. No table of a comparison is about any other case.
+pub(super) fn are_compared(a: &CaseSide, b: &CaseSide) -> bool {
+    a.counted && b.counted
+}
+
 fn goldens<'s>(pair: &Paired<'s>) -> GoldensV1 {
     let mut names: Vec<(&str, &str, [FoundCount; 2])> = Vec::new();
-    for (id, a, b) in &pair.cases {
+    for (id, a, b) in pair.cases.iter().filter(|(_, a, b)| are_compared(a, b)) {
         let found = |side: &'s CaseSide| match pair.by {
             PairBy::Twisted => &side.found_in_place,
             PairBy::SameSuite | PairBy::SameGoldens => &side.found,
@@ -214,7 +227,8 @@ fn moved(pair: &Paired<'_>, id: &str) -> Vec<CaseMovedV1> {
         let (a, b) = (a.values.get(id)?, b.values.get(id)?);
         Some(CaseMovedV1 { case: (*case).to_owned(), metric: id.to_owned(), a, b, difference: b - a })
     };
-    let mut all: Vec<_> = pair.cases.iter().filter_map(of).filter(|one| one.difference.abs() > 1e-6).collect();
+    let cases = pair.cases.iter().filter(|(_, a, b)| are_compared(a, b));
+    let mut all: Vec<_> = cases.filter_map(of).filter(|one| one.difference.abs() > 1e-6).collect();
     all.sort_by(|x, y| y.difference.abs().total_cmp(&x.difference.abs()));
     all.truncate(MOST_MOVED);
     all

@@ -360,3 +360,59 @@ fn check_exclusion(failed_outcome: &str, flags: &str) {
     let output = project.ok("compare r.json --metric accuracy");
     assert!(output.contains("5 cases excluded: only one side has trials that count"), "{output}");
 }
+
+/// An outage loses no golden: no table is about cases that one side never reported.
+#[test]
+fn goldens_of_cases_without_a_report_are_not_lost() {
+    let project = super::graded_suite(20, 1, &[("a", |_| (2, 0)), ("b", |_| (2, 0))]);
+    let without_report = |line: &str| {
+        let mut trial: Value = serde_json::from_str(line).unwrap();
+        let is_out = trial["tool"] == "b" && trial["case"].as_str().unwrap() < super::case_id(8).as_str();
+        if is_out {
+            (trial["outcome"], trial["findings"]) = (json!("unavailable"), json!([]));
+        }
+        trial
+    };
+    let all: Vec<Value> = project.read("submissions/all.jsonl").lines().map(without_report).collect();
+    project.write("submissions/all.jsonl", lines(&all));
+    super::score_to_file(&project, "r.json", "");
+    let json = project.json("compare r.json --json --metric recall");
+    let pair = &json["comparisons"][0];
+    assert_eq!((&pair["goldens"]["lost"], &pair["goldens"]["p"]), (&json!([]), &json!(1.0)), "{pair}");
+    // Of the 12 others two are clean.
+    assert_eq!(pair["goldens"]["both"], 20);
+    assert_eq!(pair["moved"], json!([]));
+}
+
+/// With more trials more is found in some of them, which makes no tool better.
+#[test]
+fn metrics_over_trials_are_compared_at_the_same_number_of_trials() {
+    let project = super::graded_suite(24, 1, &[("t", |_| (2, 0))]);
+    let trials = |count: u32| {
+        let mut all = Vec::new();
+        for at in 0..24 {
+            for number in 1..=count {
+                // Every other trial finds both goldens.
+                let found = if (at as u32 + number) % 2 == 0 { 2 } else { 0 };
+                all.push(crate::project::trial(&super::case_id(at), "t", number, super::findings(at, (found, 0))));
+            }
+        }
+        lines(&all)
+    };
+    for (count, report) in [(1, "one.json"), (4, "four.json")] {
+        project.write("submissions/all.jsonl", trials(count));
+        super::score_to_file(&project, report, "");
+    }
+    let flags = "--metric found_any --metric found_all --metric consistency";
+    let json = project.json(&format!("compare one.json four.json --json {flags}"));
+    for at in [0, 1] {
+        let difference = &json["comparisons"][0]["metrics"][at];
+        crate::project::near(difference, "/a", 10.0 / 22.0);
+        crate::project::near(difference, "/b", 0.5);
+        assert_eq!(difference["verdict"], "inconclusive", "{difference}");
+    }
+    let warnings = json["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|own| own.as_str().unwrap().starts_with("found_any depends on")), "{warnings:?}");
+    // One trial agrees with itself, which says nothing.
+    assert_eq!(json["comparisons"][0]["metrics"][2]["verdict"], "inconclusive");
+}

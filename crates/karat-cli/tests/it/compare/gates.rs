@@ -524,6 +524,29 @@ fn unknown_cost_is_inconclusive() {
     assert!(why(1, "--max-cost 1.7").contains("1.75 USD"));
 }
 
+/// Cases without a report may be the harder ones, so no gate passes without them.
+#[test]
+fn gates_do_not_pass_on_a_part_of_the_cases() {
+    let project = graded_suite(40, 1, &[("t", good)]);
+    let without_report = |(at, line): (usize, &str)| {
+        let mut trial: Value = serde_json::from_str(line).unwrap();
+        if at < 5 {
+            (trial["outcome"], trial["findings"]) = (json!("unavailable"), json!([]));
+        }
+        trial
+    };
+    let lines: Vec<Value> = project.read("submissions/all.jsonl").lines().enumerate().map(without_report).collect();
+    project.write("submissions/all.jsonl", crate::project::lines(&lines));
+    score_to_file(&project, "r.json", "");
+    let ran = project.run("gate r.json --min f1=0.1 -v").expect(3);
+    assert!(ran.out.contains("coverage ≥ 0.9") && ran.out.contains("35 of 40 cases have a report"), "{}", ran.out);
+    project.run("gate r.json --min f1=0.1 --min-coverage 0.8").expect(0);
+    project.write("gate.toml", "min_coverage = 0.8\n[[rule]]\nmetric = \"f1\"\nmin = 0.1\n");
+    project.run("gate r.json --rules gate.toml").expect(0);
+    // A demand that fails on what is there fails all the same.
+    project.run("gate r.json --max f1=0.1").expect(1);
+}
+
 #[test]
 fn require_judge_licence_checks_probe_error_rates() {
     let project = graded_suite(3, 1, &[("t", middling)]);
