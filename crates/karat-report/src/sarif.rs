@@ -112,10 +112,11 @@ fn trial_results(
     }
     for miss in &trial.misses {
         let Some(issue) = issues.get(miss.golden.as_str()) else { continue };
+        let (kind, level) = if miss.is_unaudited() { ("open", "none") } else { ("fail", "warning") };
         results.push(json!({
             "ruleId": "karat/miss",
-            "kind": "fail",
-            "level": "warning",
+            "kind": kind,
+            "level": level,
             "message": { "text": plain(&format!("Missed: {} ({})", issue.title, miss.why)) },
             "locations": place(issue.file.as_deref(), issue.line_start, issue.line_end),
             "properties": { "case": info.case, "trial": trial.trial, "golden": miss.golden },
