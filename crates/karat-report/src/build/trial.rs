@@ -7,7 +7,7 @@ use crate::refused::refused;
 use karat_core::finding::Finding;
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Match, Miss};
+use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Flag, Match, Miss};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{AuditSummary, TrialScore};
 use karat_core::suite::Case;
