@@ -2,7 +2,7 @@
 
 use super::distribution::two_sided;
 use super::interval::{Interval, NoInterval, checked};
-use super::summary::{sample_std, sum};
+use super::summary::sample_std;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
