@@ -438,5 +438,5 @@ fn points_of_reliability_have_intervals_where_the_report_has_them() {
     tool.metrics.insert("ece_debiased".to_owned(), debiased);
     let (drawn, description) = draw(&report);
     assert!(!drawn.contains("class=\"ci\"") && !drawn.contains("Vertical"), "{drawn}");
-    assert!(description.contains("ECE 0.100, debiased −0.012"), "{description}");
+    assert!(description.contains("ECE 0.100, debiased -0.012"), "{description}");
 }
