@@ -176,6 +176,13 @@ impl IntervalBuilder<'_> {
                 IntervalRule::Without(reason) => estimate.no_ci = Some(reason),
             }
         }
+        // Resamples shrink towards the mean and vary around it, which may take them past what the metric can be.
+        for (id, estimate) in tool.metrics.iter_mut().chain(&mut tool.micro) {
+            if let (Some(ends), Some(metric)) = (&mut estimate.ci, table::find(id)) {
+                let (least, most) = metric.range();
+                *ends = ends.map(|end| end.clamp(least, most));
+            }
+        }
     }
 
     /// Only what has a value gets an interval.

@@ -194,6 +194,21 @@ fn every_metric_has_an_interval_or_a_reason() {
     }
 }
 
+/// Five clean cases with three trials each, mostly with false alarms: resamples of the mean reach below 0.
+#[test]
+fn intervals_lie_within_the_range_of_their_metric() {
+    let alarms = [[0, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]];
+    let names: Vec<String> = (0..alarms.len()).map(|number| format!("c{number}")).collect();
+    let trials: Vec<Trial> = (names.iter().zip(alarms))
+        .flat_map(|(name, alarms)| (1..).zip(alarms).map(move |(number, alarm)| (name, number, alarm)))
+        .map(|(name, number, alarm)| trial(name, number, if alarm == 1 { "f1 z.rb:1 | noise" } else { "" }))
+        .collect();
+    let clean = suite(names.iter().map(|name| case(name, "")).collect());
+    let tool = scored(&clean, &trials, &profile("karat", ""), &alone());
+    let [low, high] = estimate(&tool.metrics, "clean_pass").ci.unwrap();
+    assert!(low >= 0.0 && high <= 1.0, "{low} {high}");
+}
+
 #[test]
 fn seeds_decide_and_threads_do_not() {
     let (suite, trials) = forty();
