@@ -84,7 +84,7 @@ fn sui_weights_are_fitted_to_rankings() {
       fir        5.5      5.0     6.0       5.0
 
     Keep the current weights. The fitted ones are not recommended: held-out gain in Spearman's rho
-    +0.380: 6 tools, and a recommendation needs 30.
+    +0.380 (−0.152 to +1.471): 6 tools, and a recommendation needs 30.
     ");
     let fit = project.json("calibrate sui report.json --ranking experts.csv --json");
     let fitted = fit["weights"]["fitted"].as_object().unwrap();

@@ -122,7 +122,7 @@ fn gates_and_baseline_comparisons_use_clusters() {
     let gate = |flags: &str| {
         score_report(&project, flags);
         let ran = project
-            .run("gate r.json --tool new --no-worse-than old-base.json --json --margin 0.1 --allow-small-n")
+            .run("gate r.json --tools old,new --no-worse-than old-base.json --json --margin 0.1 --allow-small-n")
             .expect(0);
         let gate: Value = serde_json::from_str(&ran.out).unwrap();
         number(&gate, "/demands/0/n")

@@ -156,10 +156,17 @@ fn check_comparison(
     let zero = |line: &&str| line.trim_end_matches(',').ends_with("-0.0");
     assert_eq!(output.lines().find(zero), None, "negative zero in the output");
     let output: Value = serde_json::from_str(&output).unwrap();
+    let warnings: Vec<&str> = output["warnings"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let [mut with_value, mut untested] = [BTreeSet::new(), BTreeSet::new()];
     for difference in output["comparisons"][0]["metrics"].as_array().unwrap() {
         let id = difference["metric"].as_str().unwrap();
         let expected = tools.map(|tool| headline_value(report, tool, id));
+        // At a smaller number of trials than a side has, its figure is another one.
+        let has_fewer_trials = warnings.iter().any(|warning| warning.starts_with(&format!("{id} depends on")));
+        if has_fewer_trials {
+            with_value.insert(id.to_owned());
+            continue;
+        }
         for (end, expected) in ["a", "b"].into_iter().zip(expected) {
             let got = difference[end].as_f64();
             let same = match (got, expected) {
