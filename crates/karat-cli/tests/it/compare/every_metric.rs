@@ -400,7 +400,7 @@ fn metrics_over_trials_are_compared_at_the_same_number_of_trials() {
         for at in 0..24 {
             for number in 1..=count {
                 // Every other trial finds both goldens.
-                let found = if (at as u32 + number) % 2 == 0 { 2 } else { 0 };
+                let found = if (at as u32 + number).is_multiple_of(2) { 2 } else { 0 };
                 all.push(crate::project::trial(&super::case_id(at), "t", number, super::findings(at, (found, 0))));
             }
         }
