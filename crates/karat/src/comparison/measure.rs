@@ -5,7 +5,7 @@
 
 use super::are_compared;
 use super::pairing::Paired;
-use super::side::{CaseSide, Side, SideKind};
+use super::side::{CaseSide, Side, SideKind, depends_on_trials};
 use karat_core::comparison::{FoundCount, Pairs, Row, Statistic, ToolScores, at_fewer_trials};
 use karat_core::metric::levels::{Cell, adaptive_error, swept};
 use karat_core::metric::sums::Sums;
@@ -23,15 +23,12 @@ pub(super) fn stated_figures(pair: &Paired<'_>, id: &str) -> (usize, [Option<f64
     (left_out, [stated(pair.a), stated(pair.b)])
 }
 
-/// The metrics over all trials of a case, whose values depend on how many there are.
-const OVER_TRIALS: [&str; 3] = ["found_any", "found_all", "consistency"];
-
 /// Whether a metric depends on the number of trials, and both sides have different numbers.
 pub(super) fn has_other_trials(pair: &Paired<'_>, id: &str) -> bool {
     let differ = |(_, a, b): &(&str, &CaseSide, &CaseSide)| {
         are_compared(a, b) && trials(a).zip(trials(b)).is_some_and(|(a, b)| a != b)
     };
-    OVER_TRIALS.contains(&id) && pair.cases.iter().any(differ)
+    depends_on_trials(id) && pair.cases.iter().any(differ)
 }
 
 /// How many trials of a case count; none where the side does not say what was found.
@@ -41,15 +38,18 @@ fn trials(case: &CaseSide) -> Option<usize> {
 
 /// The values of both sides of a case, of a metric over trials at the smaller number of them.
 fn paired_values(id: &str, a: &CaseSide, b: &CaseSide) -> Option<[f64; 2]> {
-    let values = || Some([a.values.get(id)?, b.values.get(id)?]);
-    let (Some(of_a), Some(of_b)) = (trials(a), trials(b)) else { return values() };
-    if of_a == of_b || !OVER_TRIALS.contains(&id) {
-        return values();
+    let fewest = trials(a).zip(trials(b)).map(|(a, b)| a.min(b));
+    Some([value_at(id, a, fewest)?, value_at(id, b, fewest)?])
+}
+
+/// The value of a case, of a metric over trials at so many of them.
+fn value_at(id: &str, case: &CaseSide, fewest: Option<usize>) -> Option<f64> {
+    match trials(case).zip(fewest).filter(|_| depends_on_trials(id)) {
+        Some((own, fewest)) if own > fewest => {
+            at_fewer_trials(id, &case.found.values().copied().collect::<Vec<FoundCount>>(), fewest)
+        }
+        _ => case.values.get(id),
     }
-    let fewer = |side: &CaseSide| {
-        at_fewer_trials(id, &side.found.values().copied().collect::<Vec<FoundCount>>(), of_a.min(of_b))
-    };
-    Some([fewer(a)?, fewer(b)?])
 }
 
 /// The figures of all cases, of those metrics that a side keeps the data of; means over the parts of a suite are ignored.
@@ -216,9 +216,8 @@ impl MetricFormula {
     /// The values of both sides, case by case, and the indices of these cases among those of the pair.
     pub(super) fn pairs(&self, pair: &Paired<'_>) -> (Pairs<'_>, Vec<usize>) {
         let (mut rows, mut cases) = (Vec::new(), Vec::new());
-        let depends_on_trials = OVER_TRIALS.contains(&self.id.as_str());
         for (at, (name, a, b)) in pair.cases.iter().enumerate().filter(|(_, (_, a, b))| are_compared(a, b)) {
-            if depends_on_trials && paired_values(&self.id, a, b).is_none() {
+            if depends_on_trials(&self.id) && paired_values(&self.id, a, b).is_none() {
                 continue;
             }
             let both = [self.row(name, a), self.row(name, b)];
@@ -241,8 +240,12 @@ impl MetricFormula {
     /// The values of several tools on the same cases.
     pub(super) fn tool_scores(&self, sides: &[&Side], cases: &[&str]) -> ToolScores<'_> {
         if self.is_mean_of_cases() {
-            let value = |side: &Side, name: &str| counted(side, name)?.values.get(&self.id);
-            let values = |side: &&Side| cases.iter().map(|name| value(side, name)).collect();
+            let fewest = |name: &&str| sides.iter().filter_map(|side| trials(counted(side, name)?)).min();
+            let fewest: Vec<Option<usize>> = cases.iter().map(fewest).collect();
+            let values = |side: &&Side| {
+                let value = |(name, fewest): (&&str, &Option<usize>)| value_at(&self.id, counted(side, name)?, *fewest);
+                cases.iter().zip(&fewest).map(value).collect()
+            };
             return ToolScores::Values(sides.iter().map(values).collect());
         }
         // Sums of different cases are not compared: a case counts for all tools or for none.

@@ -4,7 +4,7 @@ use super::twisted::Place;
 use karat_core::clusters::{ClusterBy, DEFAULT_FIELD};
 use karat_core::comparison::FoundCount;
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::metric::table::{Basis, Track, basis, direction, find};
+use karat_core::metric::table::{Basis, Source, Track, basis, direction, find};
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use karat_format::report::{
@@ -162,7 +162,9 @@ impl Side {
             if kept.is_some() {
                 case.sums = FiguresV1::default();
             }
-            case.found = BTreeMap::new();
+            if !depends_on_trials(id) {
+                case.found = BTreeMap::new();
+            }
             case.found_in_place = BTreeMap::new();
             case.places = BTreeMap::new();
             case.titles = BTreeMap::new();
@@ -215,6 +217,11 @@ impl Side {
             cases: tool.cases.iter().map(case).collect(),
         }
     }
+}
+
+/// Whether a metric is about all trials of a case together, so that its value depends on how many there are.
+pub(super) fn depends_on_trials(id: &str) -> bool {
+    find(id).is_some_and(|metric| metric.source == Source::Trials)
 }
 
 /// Values of a profile that change no score of a case.

@@ -422,4 +422,10 @@ fn metrics_over_trials_are_compared_at_the_same_number_of_trials() {
     assert!(warnings.iter().any(|own| own.as_str().unwrap().starts_with("found_any depends on")), "{warnings:?}");
     // One trial agrees with itself, which says nothing.
     assert_eq!(json["comparisons"][0]["metrics"][2]["verdict"], "inconclusive");
+    // So are the ranks of tools of one report.
+    let both = trials(1).replace("\"t\"", "\"few\"") + "\n" + &trials(4).replace("\"t\"", "\"many\"");
+    project.write("submissions/all.jsonl", both);
+    super::score_to_file(&project, "both.json", "");
+    let json = project.json("compare both.json --ranks --metric found_any --json");
+    crate::project::near(&json, "/ranks/pairs/0/difference", 10.0 / 22.0 - 0.5);
 }
